@@ -1,0 +1,79 @@
+//! What informers, queues and controllers need to know of an object, and no more.
+
+use std::fmt;
+
+use crate::{DecodeError, Kind, Pool, Text, Uid};
+
+/// The name of an object: namespace (empty for cluster-scoped kinds) and name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ObjectName {
+    /// The namespace, empty for cluster-scoped kinds.
+    pub namespace: Text,
+    /// The name within the namespace.
+    pub name: Text,
+}
+
+impl ObjectName {
+    /// The name of an object.
+    pub fn new(namespace: &str, name: &str) -> Self {
+        Self {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            f.write_str(&self.name)
+        } else {
+            write!(f, "{}/{}", self.namespace, self.name)
+        }
+    }
+}
+
+impl fmt::Debug for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An object that an informer can list, watch and cache.
+///
+/// Views of this crate implement it, and so may any type of a library user.
+pub trait Object: Sized + Send + Sync + 'static {
+    /// The kind whose collection is listed and watched.
+    fn kind() -> Kind;
+    /// The namespace, empty for cluster-scoped kinds.
+    fn namespace(&self) -> &str;
+    /// The name within the namespace.
+    fn name(&self) -> &str;
+    /// The identity of this incarnation.
+    fn uid(&self) -> &Uid;
+    /// The version the server gave to this state of the object.
+    fn resource_version(&self) -> &str;
+    /// Whether the object has been asked to go away.
+    fn is_deleting(&self) -> bool;
+    /// Reads the object from its JSON text, skipping what the type does not hold.
+    fn decode(json: &[u8]) -> Result<Self, DecodeError>;
+    /// Replaces parts that many objects have in common by shared copies.
+    fn share(&mut self, _pool: &mut Pool) {}
+    /// The named indexes kept over all cached objects of this type.
+    fn indexes() -> &'static [Index<Self>] {
+        &[]
+    }
+
+    /// Namespace and name as one value.
+    fn object_name(&self) -> ObjectName {
+        ObjectName::new(self.namespace(), self.name())
+    }
+}
+
+/// A named way to find cached objects by something other than their name.
+pub struct Index<T: 'static> {
+    /// The name by which readers ask for it.
+    pub name: &'static str,
+    /// Pushes the values under which one object is found.
+    pub values: fn(&T, &mut Vec<Text>),
+}

@@ -1,0 +1,228 @@
+//! An informer: reflector, store and delta queue of one kind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_api::{Kind, Object};
+
+use crate::delta::{DeltaQueue, Origin};
+use crate::reflector::{Delta, Reflector};
+use crate::store::{is_older, is_same_state};
+use crate::{AnyView, Change, Command, Input, Notice, Store, StoreView};
+
+#[cfg(test)]
+mod tests;
+
+/// Keeps the cache of one kind and knows what has changed in it.
+///
+/// The cache takes in whatever the server says the moment it is said, and a list in one step, so
+/// [`Informer::view`] is always a state that the server had. Changes wait until they are asked for,
+/// at most one per object.
+pub struct Informer<T: Object> {
+    reflector: Reflector<T>,
+    store: Store<T>,
+    queue: DeltaQueue<T>,
+    synced: bool,
+    /// When the informer began to be in its present condition.
+    since: Duration,
+    /// What went wrong last, until something goes well again.
+    trouble: Option<String>,
+}
+
+/// How an informer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// Whether the cache has been filled by a whole list. Once filled it keeps serving, whatever
+    /// happens to the server.
+    pub synced: bool,
+    /// Why not, if it has not.
+    pub why: Option<String>,
+    /// What is wrong between the cache and the server right now.
+    pub last_error: Option<String>,
+    /// For how long this has been so: not synced, in trouble, or well.
+    pub since: Duration,
+}
+
+/// An informer of whatever kind: what the shell needs to run one.
+///
+/// To run it: give [`Input::Start`]; carry out each command; give back what it leads to; give
+/// [`Input::Elapsed`] whenever the deadline comes; collect changes and views after steps.
+pub trait AnyInformer: Send {
+    /// The kind that is cached.
+    fn kind(&self) -> Kind;
+    /// Takes one input. `now` counts from any fixed instant; `jitter` is drawn from 0 to 1.
+    fn step(
+        &mut self,
+        input: Input<'_>,
+        now: Duration,
+        jitter: f64,
+    ) -> (Option<Command>, Option<Notice>);
+    /// When [`Input::Elapsed`] is due; read it again after every step. `None` before the start.
+    fn deadline(&self) -> Option<Duration>;
+    /// Appends up to `max` changes to `out`, those that wait longest first.
+    fn changes(&mut self, out: &mut Vec<Change>, max: usize);
+    /// How many objects have changes waiting.
+    fn changes_pending(&self) -> usize;
+    /// Lets every cached object be delivered once more as a change, without asking the server.
+    fn resync(&mut self);
+    /// The present state of the cache, to be put into a snapshot.
+    fn view(&self) -> AnyView;
+    /// How many objects are cached.
+    fn len(&self) -> usize;
+    /// Whether nothing is cached.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// How the informer is.
+    fn readiness(&self, now: Duration) -> Readiness;
+}
+
+impl<T: Object> Default for Informer<T> {
+    fn default() -> Self {
+        Self {
+            reflector: Reflector::default(),
+            store: Store::new(),
+            queue: DeltaQueue::new(),
+            synced: false,
+            since: Duration::ZERO,
+            trouble: None,
+        }
+    }
+}
+
+impl<T: Object> Informer<T> {
+    /// An informer that has not started.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The present state of the cache.
+    pub fn store(&self) -> &Arc<StoreView<T>> {
+        self.store.view()
+    }
+
+    fn apply(&mut self, delta: Delta<T>) {
+        let Self { store, queue, .. } = self;
+        match delta {
+            Delta::Put(new) => {
+                let known = store.view().get(new.namespace(), new.name());
+                if known.is_some_and(|known| is_repeated(&**known, &*new)) {
+                    return;
+                }
+                let old = store.apply(new.clone());
+                queue.record(old.as_ref(), Some(&new), None, Origin::Seen);
+            }
+            Delta::Delete(last) => {
+                let known = store.view().get(last.namespace(), last.name());
+                if known.is_none_or(|known| is_former_incarnation(&**known, &*last)) {
+                    return;
+                }
+                let old = store.remove(last.namespace(), last.name());
+                queue.record(old.as_ref(), None, Some(&last), Origin::Seen);
+            }
+            Delta::Replace(listed) => store.replace_by(&listed, |old, new| {
+                let origin = if new.is_some() {
+                    Origin::Seen
+                } else {
+                    Origin::Missed
+                };
+                queue.record(old, new, None, origin);
+            }),
+        }
+    }
+
+    fn note(&mut self, trouble: Option<String>, now: Duration) {
+        if self.trouble.is_some() != trouble.is_some() && self.synced {
+            self.since = now;
+        }
+        self.trouble = trouble;
+    }
+}
+
+/// Whether a state of an object is one that the cache has, or has left behind. No server says a
+/// thing twice, but what stands between it and us may, and the cache must not go back in time.
+fn is_repeated<T: Object>(known: &T, state: &T) -> bool {
+    is_same_state(known, state) || is_older(state.resource_version(), known.resource_version())
+}
+
+/// Whether a deleted object is not the cached one but one that had its name before.
+fn is_former_incarnation<T: Object>(known: &T, deleted: &T) -> bool {
+    known.uid() != deleted.uid() && is_older(deleted.resource_version(), known.resource_version())
+}
+
+impl<T: Object> AnyInformer for Informer<T> {
+    fn kind(&self) -> Kind {
+        T::kind()
+    }
+
+    fn step(
+        &mut self,
+        input: Input<'_>,
+        now: Duration,
+        jitter: f64,
+    ) -> (Option<Command>, Option<Notice>) {
+        let accepted = matches!(input, Input::WatchStarted) && self.synced;
+        if matches!(input, Input::Start) && !self.synced {
+            self.since = now;
+        }
+        let outcome = self.reflector.step(input, now, jitter, self.store.view());
+        let replaced = matches!(outcome.delta, Some(Delta::Replace(_)));
+        if let Some(delta) = outcome.delta {
+            self.apply(delta);
+        }
+        if let Some(version) = &outcome.seen {
+            self.store.advance(version);
+        }
+        match &outcome.notice {
+            Some(notice) if !notice.problem.is_routine() => {
+                self.note(Some(notice.to_string()), now)
+            }
+            None if accepted || outcome.seen.is_some() => self.note(None, now),
+            _ => {}
+        }
+        if replaced && !self.synced {
+            self.synced = true;
+            self.since = now;
+        }
+        (outcome.command, outcome.notice)
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.reflector.deadline()
+    }
+
+    fn changes(&mut self, out: &mut Vec<Change>, max: usize) {
+        for _ in 0..max {
+            match self.queue.pop(self.store.view()) {
+                Some(change) => out.push(change),
+                None => return,
+            }
+        }
+    }
+
+    fn changes_pending(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn resync(&mut self) {
+        self.queue.sync(self.store.view());
+    }
+
+    fn view(&self) -> AnyView {
+        self.store.view().clone().into()
+    }
+
+    fn len(&self) -> usize {
+        self.store.view().len()
+    }
+
+    fn readiness(&self, now: Duration) -> Readiness {
+        let waiting = || "waiting for the first list".to_owned();
+        Readiness {
+            synced: self.synced,
+            why: (!self.synced).then(|| self.trouble.clone().unwrap_or_else(waiting)),
+            last_error: self.trouble.clone(),
+            since: now.saturating_sub(self.since),
+        }
+    }
+}

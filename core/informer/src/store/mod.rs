@@ -1,0 +1,200 @@
+//! The cache of one kind: objects by name, the indexes over them, and how far it has come.
+//!
+//! A [`Store`] has one writer. Readers hold a [`StoreView`], a state of the cache that never
+//! changes; taking one copies a pointer, and writing while views are alive copies only what the
+//! write touches.
+
+pub(crate) mod index;
+pub(crate) mod objects;
+pub(crate) mod sorted;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use flyball_api::{Object, Text};
+
+use index::Indexed;
+use objects::Objects;
+
+/// The cache of one kind.
+pub struct Store<T: Object> {
+    view: Arc<StoreView<T>>,
+}
+
+impl<T: Object> Default for Store<T> {
+    fn default() -> Self {
+        let indexes = T::indexes().iter().map(|_| Indexed::default()).collect();
+        let view = StoreView {
+            objects: Objects::default(),
+            indexes,
+            seen: Text::default(),
+        };
+        Self {
+            view: Arc::new(view),
+        }
+    }
+}
+
+impl<T: Object> Store<T> {
+    /// An empty cache that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The present state, to be kept as long as one likes.
+    pub fn view(&self) -> &Arc<StoreView<T>> {
+        &self.view
+    }
+
+    /// Puts a state of an object in and returns the one it replaces.
+    pub fn apply(&mut self, object: Arc<T>) -> Option<Arc<T>> {
+        let view = Arc::make_mut(&mut self.view);
+        let old = view.objects.put(object.clone());
+        view.update_indexes(old.as_ref(), Some(&object));
+        old
+    }
+
+    /// Takes an object out.
+    pub fn remove(&mut self, namespace: &str, name: &str) -> Option<Arc<T>> {
+        // An unknown name must not cost a copy.
+        self.view.get(namespace, name)?;
+        let view = Arc::make_mut(&mut self.view);
+        let old = view.objects.remove(namespace, name);
+        view.update_indexes(old.as_ref(), None);
+        old
+    }
+
+    /// Makes the cache hold exactly `listed`; tells `change` of every object that thereby goes
+    /// (`Some, None`), comes (`None, Some`) or changes (`Some, Some`), in that order of kinds.
+    ///
+    /// An object whose UID and resourceVersion are those cached is the cached one: it stays and
+    /// nothing is told of it.
+    pub fn replace(
+        &mut self,
+        listed: impl IntoIterator<Item = Arc<T>>,
+        change: impl FnMut(Option<&Arc<T>>, Option<&Arc<T>>),
+    ) {
+        let mut objects = Objects::default();
+        for object in listed {
+            objects.put(object);
+        }
+        self.replace_by(&objects, change);
+    }
+
+    /// As [`Store::replace`], from a collection that is sorted already.
+    pub(crate) fn replace_by(
+        &mut self,
+        listed: &Objects<T>,
+        mut change: impl FnMut(Option<&Arc<T>>, Option<&Arc<T>>),
+    ) {
+        let before = self.view.clone();
+        for old in before
+            .objects
+            .iter()
+            .filter(|old| listed.same_name(old).is_none())
+        {
+            self.remove(old.namespace(), old.name());
+            change(Some(old), None);
+        }
+        for new in listed.iter() {
+            match before.objects.same_name(new) {
+                Some(old) if is_same_state(&**old, &**new) => {}
+                old => {
+                    self.apply(new.clone());
+                    change(old, Some(new));
+                }
+            }
+        }
+    }
+
+    /// Notes that the cache holds the server's state as of this resourceVersion.
+    pub fn advance(&mut self, version: &str) {
+        if self.view.seen != version {
+            Arc::make_mut(&mut self.view).seen = version.into();
+        }
+    }
+}
+
+/// A state of the cache of one kind. It never changes.
+pub struct StoreView<T: Object> {
+    objects: Objects<T>,
+    indexes: Vec<Indexed<T>>,
+    seen: Text,
+}
+
+impl<T: Object> Clone for StoreView<T> {
+    fn clone(&self) -> Self {
+        Self {
+            objects: self.objects.clone(),
+            indexes: self.indexes.clone(),
+            seen: self.seen.clone(),
+        }
+    }
+}
+
+impl<T: Object> StoreView<T> {
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The object of this name; the namespace of cluster-scoped kinds is empty.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<&Arc<T>> {
+        self.objects.get(namespace, name)
+    }
+
+    /// The objects of one namespace, or all if it is empty, in order of namespace, then name.
+    pub fn list<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+        self.objects.list(namespace)
+    }
+
+    /// The objects that the named index of `T` files under `value`, in order of namespace, then
+    /// name. Asking for an index that `T` does not have is a bug: it finds nothing, and panics in
+    /// debug builds.
+    pub fn indexed<'a>(
+        &'a self,
+        index: &str,
+        value: &str,
+    ) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+        let at = T::indexes().iter().position(|known| known.name == index);
+        debug_assert!(at.is_some(), "{:?} have no index {index:?}", T::kind());
+        let indexed = at.and_then(|at| self.indexes.get(at));
+        indexed
+            .map(|indexed| indexed.find(value))
+            .into_iter()
+            .flatten()
+    }
+
+    /// The newest resourceVersion up to which this state is complete; empty before the first list.
+    pub fn seen(&self) -> &str {
+        &self.seen
+    }
+
+    fn update_indexes(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
+        for (index, indexed) in T::indexes().iter().zip(&mut self.indexes) {
+            indexed.update(index.values, old, new);
+        }
+    }
+}
+
+/// Whether both are one and the same state of one object: no server gives one resourceVersion to
+/// two states of one UID.
+pub(crate) fn is_same_state<T: Object>(a: &T, b: &T) -> bool {
+    a.uid() == b.uid() && a.resource_version() == b.resource_version()
+}
+
+/// Whether resourceVersion `a` is older than `b`. Versions are decimal numbers on every server
+/// that promises to order them; any other text is not comparable and so never older.
+pub(crate) fn is_older(a: &str, b: &str) -> bool {
+    match (a.parse::<u64>(), b.parse::<u64>()) {
+        (Ok(a), Ok(b)) => a < b,
+        _ => false,
+    }
+}

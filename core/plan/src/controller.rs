@@ -1,0 +1,138 @@
+//! The contract of a controller.
+
+use std::fmt;
+use std::hash::Hash;
+use std::time::Duration;
+
+use flyball_api::{ObjectName, Timestamp};
+use flyball_informer::{Change, Snapshot, Watch};
+
+use crate::{Actions, Answers, Report};
+
+/// A control loop as pure functions.
+///
+/// `&self` holds settings (from flags), never state: whatever a controller would like to remember
+/// it must be able to lose at any restart.
+pub trait Controller: Send + 'static {
+    /// What is queued and synced: typed, never a string to be split again.
+    type Key: Key;
+    /// All that a sync looks at: immutable, cheap to build from indexed caches, printable.
+    type Observation: fmt::Debug + Send + 'static;
+
+    /// Names, watched kinds and pacing.
+    const DESCRIPTOR: Descriptor;
+
+    /// Which keys a change concerns. Asking for too many costs a sync each; too few loses a
+    /// trigger.
+    fn route(&self, change: &Change, store: &Snapshot) -> Keys<Self::Key>;
+
+    /// What there is to see of a key; `None` if there is nothing to reconcile (any more).
+    fn observe(&self, key: &Self::Key, store: &Snapshot) -> Option<Self::Observation>;
+
+    /// Decides what comes next, given what was seen and what was answered so far in this sync.
+    ///
+    /// Called again with the answers appended after each [`Step::Do`], until it rests. It must
+    /// rest after a bounded number of stages, and each stage has a name of its own.
+    fn step(&self, seen: &Self::Observation, answers: &Answers, now: Timestamp) -> Step;
+}
+
+/// What a work queue can hold.
+pub trait Key: Clone + Eq + Ord + Hash + fmt::Display + fmt::Debug + Send + 'static {
+    /// The namespace it belongs to, for fairness; empty if none.
+    fn namespace(&self) -> &str;
+}
+
+impl Key for ObjectName {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+}
+
+/// The keys that a change concerns.
+pub type Keys<K> = Vec<K>;
+
+/// What a controller is called and what it needs. Names are upstream's: they are ids that users,
+/// RBAC and dashboards know.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// The canonical name, such as `replicaset-controller`.
+    pub name: &'static str,
+    /// Older names that mean the same.
+    pub aliases: &'static [&'static str],
+    /// The client and service account its writes are made as.
+    pub client: &'static str,
+    /// The component its events come from.
+    pub component: &'static str,
+    /// The name of its work queue in metrics.
+    pub queue: &'static str,
+    /// The kinds it watches.
+    pub watches: &'static [Watch],
+    /// How many keys are synced at once unless configured otherwise.
+    pub workers: usize,
+    /// How often a failing key is retried before it is left until the next change.
+    pub retries_max: Option<u32>,
+}
+
+/// The two clocks: one that never jumps for waiting, one that objects are stamped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Time since an origin that stays the same for the life of the process.
+    pub monotonic: Duration,
+    /// The time of day.
+    pub wall: Timestamp,
+}
+
+/// What comes next in a sync.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Run these, then ask again.
+    Do(Actions),
+    /// Nothing more to do for now.
+    Rest(Rest),
+}
+
+/// The end of a sync.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// When to look again.
+    pub revisit: Revisit,
+    /// Why.
+    pub report: Report,
+}
+
+impl Step {
+    /// Rests until something changes.
+    pub fn rest(report: Report) -> Self {
+        Self::Rest(Rest {
+            revisit: Revisit::OnChange,
+            report,
+        })
+    }
+
+    /// Rests for a while.
+    pub fn rest_for(delay: Duration, report: Report) -> Self {
+        Self::Rest(Rest {
+            revisit: Revisit::After(delay),
+            report,
+        })
+    }
+
+    /// Gives up this sync and tries again with growing delay.
+    pub fn retry(error: impl fmt::Display, report: Report) -> Self {
+        Self::Rest(Rest {
+            revisit: Revisit::BackOff(error.to_string()),
+            report,
+        })
+    }
+}
+
+/// When to look at a key again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Revisit {
+    /// When something changes.
+    OnChange,
+    /// After this time, or earlier if something changes.
+    After(Duration),
+    /// The sync failed for this reason: again with growing delay.
+    BackOff(String),
+}

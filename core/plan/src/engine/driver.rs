@@ -1,0 +1,57 @@
+//! An engine without its types, for whoever runs many of them.
+
+use flyball_informer::{Change, Snapshot};
+
+use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, SyncId};
+
+/// An [`Engine`] whose controller is not known at compile time.
+pub trait Driver: Send {
+    /// The controller's descriptor.
+    fn descriptor(&self) -> Descriptor;
+    /// See [`Engine::changed`].
+    fn changed(&mut self, change: &Change, store: &Snapshot, now: Now);
+    /// See [`Engine::next`].
+    fn next(&mut self, store: &Snapshot, now: Now) -> Next;
+    /// See [`Engine::answered`].
+    fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next>;
+    /// See [`Engine::abandon`].
+    fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now);
+    /// See [`Engine::take_overflow`].
+    fn take_overflow(&mut self) -> bool;
+    /// See [`Engine::shut_down`].
+    fn shut_down(&mut self);
+    /// See [`Engine::is_drained`].
+    fn is_drained(&self) -> bool;
+    /// See [`Engine::stats`].
+    fn stats(&self, now: Now) -> EngineStats;
+}
+
+impl<C: Controller> Driver for Engine<C> {
+    fn descriptor(&self) -> Descriptor {
+        C::DESCRIPTOR
+    }
+    fn changed(&mut self, change: &Change, store: &Snapshot, now: Now) {
+        Engine::changed(self, change, store, now);
+    }
+    fn next(&mut self, store: &Snapshot, now: Now) -> Next {
+        Engine::next(self, store, now)
+    }
+    fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
+        Engine::answered(self, id, answers, now)
+    }
+    fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now) {
+        Engine::abandon(self, id, answers, now);
+    }
+    fn take_overflow(&mut self) -> bool {
+        Engine::take_overflow(self)
+    }
+    fn shut_down(&mut self) {
+        Engine::shut_down(self);
+    }
+    fn is_drained(&self) -> bool {
+        Engine::is_drained(self)
+    }
+    fn stats(&self, now: Now) -> EngineStats {
+        Engine::stats(self, now)
+    }
+}

@@ -1,0 +1,259 @@
+//! The engine drives one controller: changes in, actions out, answers in, until each key rests.
+//!
+//! It is a plain value. On a cluster the shell calls it behind a lock and runs the actions over
+//! HTTP; in the simulator the same code is called step by step. All of the pacing of a controller
+//! (queue, back-off, gate, number of syncs at once) is decided here.
+
+mod driver;
+mod next;
+mod stats;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use flyball_api::Kind;
+use flyball_informer::{Change, Snapshot};
+use flyball_workqueue::{Options, Priority, Retry, WorkQueue};
+
+use crate::{Actions, Answer, Answers, Controller, Gate, Key, Now, Report, Rest, Revisit, Step};
+
+pub use driver::Driver;
+pub use next::{Finished, Next, Outcome, SyncId, Work};
+pub use stats::EngineStats;
+
+/// How often a key looks again while its gate is closed. The write it waits for normally arrives
+/// as a change and wakes it; this only covers writes whose object was gone before any watch saw it.
+const GATE_RECHECK: Duration = Duration::from_secs(1);
+
+/// More stages than any correct controller takes in one sync: beyond it the sync is failed, so
+/// that a mistake cannot become a hot loop.
+const STAGES_MAX: usize = 32;
+
+struct Sync<C: Controller> {
+    key: C::Key,
+    seen: C::Observation,
+    answers: Answers,
+    asked: Actions,
+}
+
+/// Drives one controller.
+pub struct Engine<C: Controller> {
+    controller: C,
+    workers: usize,
+    queue: WorkQueue<C::Key>,
+    gate: Gate<C::Key>,
+    syncs: HashMap<SyncId, Sync<C>>,
+    syncs_started: u64,
+    stale_skips: Vec<(Kind, u64)>,
+}
+
+impl<C: Controller> Engine<C> {
+    /// An engine with the pacing of the controller's descriptor.
+    pub fn new(controller: C) -> Self {
+        let options = Options {
+            max_retries: C::DESCRIPTOR.retries_max,
+            ..Options::default()
+        };
+        Self::with(controller, C::DESCRIPTOR.workers, options)
+    }
+
+    /// An engine with configured pacing.
+    pub fn with(controller: C, workers: usize, options: Options) -> Self {
+        Self {
+            controller,
+            workers: workers.max(1),
+            queue: WorkQueue::new(options),
+            gate: Gate::default(),
+            syncs: HashMap::new(),
+            syncs_started: 0,
+            stale_skips: Vec::new(),
+        }
+    }
+
+    /// Routes a change to the keys it concerns.
+    pub fn changed(&mut self, change: &Change, store: &Snapshot, now: Now) {
+        // A change by hand or by another controller is worth more than a periodic second look.
+        let priority = if change.resync {
+            Priority::Low
+        } else {
+            Priority::Normal
+        };
+        for key in self.controller.route(change, store) {
+            let namespace = key.namespace().to_owned();
+            self.queue.add(key, &namespace, priority, now.monotonic);
+        }
+    }
+
+    /// Starts the next sync, if a worker is free and a key is due.
+    pub fn next(&mut self, store: &Snapshot, now: Now) -> Next {
+        if self.syncs.len() >= self.workers {
+            return Next::Idle(None);
+        }
+        let Some(key) = self.queue.next(now.monotonic) else {
+            return Next::Idle(self.queue.wake_at());
+        };
+        if let Err(waiting) = self.gate.check(&key, store) {
+            self.count_skip(waiting.kind);
+            // Before it is done, so that the queue does not forget how often it has failed.
+            self.queue
+                .add_after(key.clone(), key.namespace(), GATE_RECHECK, now.monotonic);
+            self.queue.done(&key, now.monotonic);
+            return finished(&key, Outcome::Gated(waiting), Report::default());
+        }
+        let Some(seen) = self.controller.observe(&key, store) else {
+            self.gate.forget(&key);
+            self.queue.forget(&key);
+            self.queue.done(&key, now.monotonic);
+            return finished(&key, Outcome::Absent, Report::default());
+        };
+        self.syncs_started += 1;
+        let id = SyncId(self.syncs_started);
+        self.go_on(id, key, seen, Answers::none(), now)
+    }
+
+    /// Takes the answers to a sync's actions, one for each in the same order, and goes on.
+    pub fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
+        let Sync {
+            key,
+            seen,
+            answers: mut all,
+            asked,
+        } = self.syncs.remove(&id)?;
+        for (action, answer) in asked.items.iter().zip(&answers) {
+            self.gate.note(&key, action, answer);
+        }
+        all.push(asked, answers);
+        Some(self.go_on(id, key, seen, all, now))
+    }
+
+    /// Ends a sync whose writes may no longer be made, with the answers to those that were: the
+    /// key is planned afresh when it may be.
+    pub fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now) {
+        let Some(Sync { key, asked, .. }) = self.syncs.remove(&id) else {
+            return;
+        };
+        for (action, answer) in asked.items.iter().zip(answers) {
+            self.gate.note(&key, action, answer);
+        }
+        self.queue.add(
+            key.clone(),
+            key.namespace(),
+            Priority::Normal,
+            now.monotonic,
+        );
+        self.queue.done(&key, now.monotonic);
+    }
+
+    fn go_on(
+        &mut self,
+        id: SyncId,
+        key: C::Key,
+        seen: C::Observation,
+        answers: Answers,
+        now: Now,
+    ) -> Next {
+        let step = self.controller.step(&seen, &answers, now.wall);
+        match step {
+            Step::Do(actions) if answers.len() < STAGES_MAX => {
+                let work = Work {
+                    id,
+                    key: key.to_string(),
+                    actions: actions.clone(),
+                };
+                self.syncs.insert(
+                    id,
+                    Sync {
+                        key,
+                        seen,
+                        answers,
+                        asked: actions,
+                    },
+                );
+                Next::Work(work)
+            }
+            Step::Do(actions) => {
+                let error = format!("sync did not rest after {STAGES_MAX} stages");
+                let report = Report::new("too many stages").saw("stage", actions.stage);
+                self.rest(
+                    key,
+                    Rest {
+                        revisit: Revisit::BackOff(error),
+                        report,
+                    },
+                    now,
+                )
+            }
+            Step::Rest(rest) => self.rest(key, rest, now),
+        }
+    }
+
+    fn rest(&mut self, key: C::Key, rest: Rest, now: Now) -> Next {
+        let outcome = match rest.revisit {
+            Revisit::OnChange => {
+                self.queue.forget(&key);
+                Outcome::Rested
+            }
+            Revisit::After(delay) => {
+                self.queue.forget(&key);
+                self.queue
+                    .add_after(key.clone(), key.namespace(), delay, now.monotonic);
+                Outcome::Waits(delay)
+            }
+            Revisit::BackOff(error) => match self.queue.retry(&key, now.monotonic) {
+                Retry::After(after) => Outcome::Retries { error, after },
+                Retry::Exhausted { failures } => Outcome::GaveUp { error, failures },
+                // Shutting down: whoever starts next looks at everything again.
+                Retry::Refused => Outcome::GaveUp {
+                    error,
+                    failures: self.queue.failures(&key),
+                },
+            },
+        };
+        self.queue.done(&key, now.monotonic);
+        finished(&key, outcome, rest.report)
+    }
+
+    fn count_skip(&mut self, kind: Kind) {
+        match self.stale_skips.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.stale_skips.push((kind, 1)),
+        }
+    }
+
+    /// Whether a key did not fit into the queue since this was last asked. If so, every cached
+    /// object is to be routed once more, so that none is forgotten.
+    pub fn take_overflow(&mut self) -> bool {
+        self.queue.take_overflow()
+    }
+
+    /// Ends intake: keys that wait are still worked off, new ones are not taken.
+    pub fn shut_down(&mut self) {
+        self.queue.shut_down();
+    }
+
+    /// Whether it was shut down and nothing runs or waits any more.
+    pub fn is_drained(&self) -> bool {
+        self.syncs.is_empty() && self.queue.is_drained()
+    }
+
+    /// How the engine fares.
+    pub fn stats(&self, now: Now) -> EngineStats {
+        EngineStats {
+            queue: self.queue.metrics(now.monotonic),
+            stale_skips: self.stale_skips.clone(),
+            syncs_running: self.syncs.len(),
+            keys_gated: self.gate.len(),
+        }
+    }
+}
+
+fn finished(key: &impl Key, outcome: Outcome, report: Report) -> Next {
+    Next::Finished(Finished {
+        key: key.to_string(),
+        outcome,
+        report,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! A controller that does as its objects say: each ReplicaSet's annotations script its syncs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_api::views::{Pod, ReplicaSet};
+use flyball_api::{Labels, Meta, ObjectName, Timestamp, Uid};
+use flyball_informer::{Change, Snapshot, SnapshotBuilder, Watch};
+
+use crate::{Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Step};
+
+pub(super) struct Toy;
+
+impl Controller for Toy {
+    type Key = ObjectName;
+    type Observation = Arc<ReplicaSet>;
+
+    const DESCRIPTOR: Descriptor = Descriptor {
+        name: "toy-controller",
+        aliases: &["toy"],
+        client: "toy-controller",
+        component: "toy",
+        queue: "toy",
+        watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
+        workers: 2,
+        retries_max: Some(3),
+    };
+
+    fn route(&self, change: &Change, _store: &Snapshot) -> Keys<ObjectName> {
+        vec![change.name.clone()]
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Arc<ReplicaSet>> {
+        store.get::<ReplicaSet>(&key.namespace, &key.name).cloned()
+    }
+
+    fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Timestamp) -> Step {
+        let report = Report::new("scripted").saw("stages", answers.len());
+        match seen.metadata.annotations.get("do") {
+            Some("create") if answers.stage("create").is_none() => Step::Do(create()),
+            Some("fail") if answers.stage("create").is_none() => Step::Do(create()),
+            Some("fail") => Step::retry("it is broken", report),
+            Some("loop") => Step::Do(create()),
+            Some("wait") => Step::rest_for(Duration::from_secs(30), report),
+            Some("error") => Step::retry("it is broken", report),
+            _ => Step::rest(report),
+        }
+    }
+}
+
+fn create() -> Actions {
+    let (kind, namespace, body) = (Pod::KIND, "shop".into(), Body::new("{}"));
+    Actions::in_order(
+        "create",
+        vec![Action::Create {
+            kind,
+            namespace,
+            body,
+        }],
+    )
+}
+
+/// A ReplicaSet that makes its syncs do this.
+pub(super) fn set(name: &str, what: &str) -> Arc<ReplicaSet> {
+    let metadata = Meta {
+        name: name.into(),
+        namespace: "shop".into(),
+        uid: Uid::new(name),
+        annotations: Labels::from_iter([("do", what)]),
+        ..Meta::default()
+    };
+    Arc::new(ReplicaSet {
+        metadata,
+        ..ReplicaSet::default()
+    })
+}
+
+/// Caches with these sets, and pods complete up to a version.
+pub(super) fn store(sets: &[&Arc<ReplicaSet>], pods_seen: &str) -> Snapshot {
+    sets.iter()
+        .fold(
+            SnapshotBuilder::new().kind::<ReplicaSet>(),
+            |builder, set| builder.add_shared(Arc::clone(set)),
+        )
+        .kind::<Pod>()
+        .seen::<Pod>(pods_seen)
+        .seen::<ReplicaSet>("1")
+        .build()
+}
+
+pub(super) fn at(ms: u64) -> Now {
+    let monotonic = Duration::from_millis(ms);
+    Now {
+        monotonic,
+        wall: Timestamp::UNIX_EPOCH.saturating_add(monotonic),
+    }
+}

@@ -1,0 +1,232 @@
+use flyball_api::views::{Pod, ReplicaSet};
+use flyball_api::{ApiError, Meta, Status, Timestamp};
+use flyball_informer::SnapshotBuilder;
+
+use super::*;
+use crate::{Body, Precondition, Subresource, Target, Written};
+
+fn key() -> ObjectName {
+    ObjectName::new("shop", "web")
+}
+
+fn meta(name: &str, uid: &str) -> Meta {
+    Meta {
+        name: name.into(),
+        namespace: "shop".into(),
+        uid: Uid::new(uid),
+        resource_version: "5".into(),
+        ..Meta::default()
+    }
+}
+
+fn pod(name: &str, uid: &str) -> Pod {
+    Pod {
+        metadata: meta(name, uid),
+        ..Pod::default()
+    }
+}
+
+fn create() -> Action {
+    let (kind, namespace) = (Pod::KIND, "shop".into());
+    let body = Body::new("{}");
+    Action::Create {
+        kind,
+        namespace,
+        body,
+    }
+}
+
+fn patch(kind: Kind) -> Action {
+    Action::Patch {
+        target: Target::of(kind, &meta("web", "u")),
+        subresource: Subresource::Status,
+        precondition: Precondition::incarnation(&meta("web", "u")),
+        body: Body::new("{}"),
+    }
+}
+
+fn done(version: &str) -> Answer {
+    let resource_version = version.into();
+    Answer::Done(Written {
+        resource_version,
+        ..Written::default()
+    })
+}
+
+fn failed(code: u16) -> Answer {
+    Answer::Failed(ApiError::from_response(code, None, b""))
+}
+
+/// Caches of pods and ReplicaSets that are complete up to these versions.
+fn seen(pods: &str, sets: &str) -> SnapshotBuilder {
+    SnapshotBuilder::new()
+        .kind::<Pod>()
+        .kind::<ReplicaSet>()
+        .seen::<Pod>(pods)
+        .seen::<ReplicaSet>(sets)
+}
+
+#[test]
+fn without_writes_it_is_open() {
+    let mut gate = Gate::default();
+    assert_eq!(gate.check(&key(), &seen("1", "1").build()), Ok(()));
+    assert!(gate.is_empty());
+}
+
+#[test]
+fn a_create_opens_exactly_when_the_cache_has_reached_its_version() {
+    let mut gate = Gate::default();
+    gate.note(&key(), &create(), &done("100"));
+    let waiting = gate.check(&key(), &seen("99", "500").build()).unwrap_err();
+    assert_eq!(waiting.kind, Pod::KIND);
+    assert!(waiting.what.contains("100"), "{}", waiting.what);
+    // Another key's writes are no concern of this one.
+    let other = ObjectName::new("shop", "db");
+    assert_eq!(gate.check(&other, &seen("1", "1").build()), Ok(()));
+    // Versions are numbers: "100" is beyond "99", and "1000" beyond both.
+    assert_eq!(gate.check(&key(), &seen("1000", "1").build()), Ok(()));
+    assert!(gate.is_empty());
+}
+
+#[test]
+fn of_several_writes_to_a_kind_the_newest_counts() {
+    let mut gate = Gate::default();
+    for version in ["103", "101", "102"] {
+        gate.note(&key(), &create(), &done(version));
+    }
+    assert!(gate.check(&key(), &seen("102", "1").build()).is_err());
+    assert!(gate.check(&key(), &seen("103", "1").build()).is_ok());
+}
+
+#[test]
+fn each_kind_is_waited_for_on_its_own() {
+    let mut gate = Gate::default();
+    gate.note(&key(), &create(), &done("100"));
+    gate.note(&key(), &patch(ReplicaSet::KIND), &done("101"));
+    let waiting = gate.check(&key(), &seen("200", "100").build()).unwrap_err();
+    assert_eq!(waiting.kind, ReplicaSet::KIND);
+    assert_eq!(gate.check(&key(), &seen("200", "101").build()), Ok(()));
+}
+
+#[test]
+fn an_update_counts_as_a_patch_does() {
+    let mut gate = Gate::default();
+    let update = Action::Update {
+        target: Target::of(ReplicaSet::KIND, &meta("web", "u")),
+        subresource: Subresource::None,
+        precondition: Precondition::unchanged(&meta("web", "u")),
+        body: Body::new("{}"),
+    };
+    gate.note(&key(), &update, &done("7"));
+    assert!(gate.check(&key(), &seen("9", "6").build()).is_err());
+    assert!(gate.check(&key(), &seen("9", "7").build()).is_ok());
+}
+
+#[test]
+fn what_failed_was_skipped_or_only_read_is_not_waited_for() {
+    let mut gate = Gate::default();
+    for answer in [failed(409), failed(500), failed(404), Answer::Skipped] {
+        gate.note(&key(), &create(), &answer);
+        gate.note(&key(), &patch(Pod::KIND), &answer);
+    }
+    let ask = Action::Ask {
+        target: Target::of(Pod::KIND, &meta("web", "u")),
+    };
+    gate.note(&key(), &ask, &Answer::Read(Default::default()));
+    assert!(gate.is_empty());
+}
+
+#[test]
+fn versions_that_cannot_be_compared_are_not_waited_for() {
+    let mut gate = Gate::default();
+    gate.note(&key(), &create(), &done(""));
+    gate.note(&key(), &create(), &done("abc"));
+    assert!(gate.is_empty());
+    gate.note(&key(), &create(), &done("100"));
+    assert_eq!(
+        gate.check(&key(), &seen("not-a-number", "1").build()),
+        Ok(())
+    );
+}
+
+#[test]
+fn a_kind_not_listed_yet_is_waited_for_and_one_that_nobody_watches_is_not() {
+    let mut gate = Gate::default();
+    gate.note(&key(), &create(), &done("100"));
+    let unlisted = SnapshotBuilder::new().kind::<Pod>().build();
+    assert!(gate.check(&key(), &unlisted).is_err());
+    let unwatched = SnapshotBuilder::new().kind::<ReplicaSet>().build();
+    assert_eq!(gate.check(&key(), &unwatched), Ok(()));
+}
+
+#[test]
+fn a_delete_opens_when_the_cache_shows_it_going_gone_or_replaced() {
+    let delete = Action::delete(Pod::KIND, &meta("a", "uid-1"));
+    let going = {
+        let mut pod = pod("a", "uid-1");
+        pod.metadata.deletion_timestamp = Some(Timestamp::UNIX_EPOCH);
+        pod
+    };
+    let shown = [None, Some(going), Some(pod("a", "uid-2"))];
+    for after in shown {
+        let mut gate = Gate::default();
+        gate.note(&key(), &delete, &done(""));
+        let before = seen("10", "1").add(pod("a", "uid-1")).build();
+        let waiting = gate.check(&key(), &before).unwrap_err();
+        assert_eq!(
+            (waiting.kind, waiting.what.contains("shop/a")),
+            (Pod::KIND, true)
+        );
+        let after = after
+            .map_or(seen("11", "1"), |pod| seen("11", "1").add(pod))
+            .build();
+        assert_eq!(gate.check(&key(), &after), Ok(()));
+    }
+}
+
+#[test]
+fn a_delete_that_found_nothing_still_waits_for_the_cache_to_show_it() {
+    let by_uid = Action::delete(Pod::KIND, &meta("a", "uid-1"));
+    let by_version = Action::Delete {
+        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
+        precondition: Precondition::unchanged(&meta("a", "uid-1")),
+        propagation: None,
+    };
+    let stale = || seen("10", "1").add(pod("a", "uid-1")).build();
+    let replaced = || {
+        let message =
+            "the UID in the precondition (uid-1) does not match the UID in record (uid-2)";
+        Answer::Failed(ApiError::from_status(Status::failure(
+            409, "Conflict", message,
+        )))
+    };
+    // (action, answer, waits): not found is gone, a uid conflict is replaced, but any other
+    // conflict, be it over the version or by a webhook's word, leaves it where it is.
+    let cases = [
+        (&by_uid, failed(404), true),
+        (&by_uid, replaced(), true),
+        (&by_uid, failed(409), false),
+        (&by_uid, failed(500), false),
+        (&by_uid, failed(403), false),
+        (&by_uid, Answer::Skipped, false),
+        (&by_version, failed(404), true),
+        (&by_version, replaced(), true),
+        (&by_version, failed(409), false),
+        (&by_version, done(""), true),
+    ];
+    for (action, answer, waits) in cases {
+        let mut gate = Gate::default();
+        gate.note(&key(), action, &answer);
+        assert_eq!(gate.check(&key(), &stale()).is_err(), waits, "{answer:?}");
+        assert_eq!(gate.check(&key(), &seen("11", "1").build()), Ok(()));
+    }
+}
+
+#[test]
+fn a_forgotten_key_waits_for_nothing() {
+    let mut gate = Gate::default();
+    gate.note(&key(), &create(), &done("100"));
+    assert_eq!(gate.len(), 1);
+    gate.forget(&key());
+    assert_eq!(gate.check(&key(), &seen("1", "1").build()), Ok(()));
+}

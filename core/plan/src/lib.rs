@@ -1,0 +1,32 @@
+//! A controller is a pure function: it looks at a snapshot and says what to do.
+//!
+//! ```text
+//! change ─route→ key ─→ work queue ─→ observe ─→ step ─actions→ (executor) ─answers→ step … rest
+//! ```
+//!
+//! This crate owns the arrows from a change to the actions: the [`Controller`] trait, the data
+//! it speaks in ([`Action`], [`Answer`], [`Step`], [`Report`]), the [`Engine`] that drives one
+//! controller through its queue, and the [`Gate`] that keeps a key from being planned before the
+//! caches have seen that key's own writes. What executes the actions is elsewhere: on a cluster
+//! the shell, in the simulator a model of one.
+
+mod action;
+mod answer;
+mod body;
+mod controller;
+mod engine;
+mod gate;
+mod lint;
+mod report;
+pub mod rules;
+
+pub use action::{
+    Action, Actions, Pace, Precondition, Propagation, Record, RecordKind, Subresource, Target,
+};
+pub use answer::{Answer, Answers, Round, Written};
+pub use body::Body;
+pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Step};
+pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
+pub use gate::{Gate, Waiting};
+pub use lint::{Lint, lint};
+pub use report::Report;

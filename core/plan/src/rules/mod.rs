@@ -1,0 +1,7 @@
+//! Rules that several controllers share.
+
+pub mod claim;
+pub mod pod_body;
+pub mod pods;
+pub mod ranking;
+pub mod splice;
