@@ -1,0 +1,58 @@
+//! Which old ReplicaSets are deleted: those beyond the history that is to be kept.
+
+use flyball_api::views::{Deployment, ReplicaSet};
+use flyball_plan::{Action, Answer, Pace, Target};
+
+use super::revisions::revision;
+use super::sequence::{Flow, Sync, failed};
+use super::sets::Set;
+
+/// The old ReplicaSets to delete: the lowest revisions beyond `revisionHistoryLimit`, but never
+/// one that has or is to have pods, or whose status does not speak of its newest state.
+///
+/// Upstream: `cleanupDeployment`. A revision that is no number counts as the lowest.
+pub(super) fn surplus<'a>(deployment: &Deployment, old: &'a [Set]) -> Vec<&'a Set> {
+    let Some(limit) = deployment
+        .spec
+        .revision_history_limit
+        .filter(|n| *n != i32::MAX)
+    else {
+        return Vec::new();
+    };
+    let mut alive: Vec<&Set> = old.iter().filter(|set| !set.meta().is_deleting()).collect();
+    let beyond = alive
+        .len()
+        .saturating_sub(usize::try_from(limit).unwrap_or(0));
+    alive.sort_by(|a, b| revision(a).cmp(&revision(b)).then_with(|| a.by_age(b)));
+    alive.truncate(beyond);
+    alive.retain(|set| {
+        let observed = set.view.status.observed_generation >= set.meta().generation;
+        set.actual() == 0 && set.replicas() == 0 && observed
+    });
+    alive
+}
+
+/// Deletes the surplus; `Some` says what came in between, if the rest must wait for another sync.
+///
+/// Bound to the state seen: a ReplicaSet that is rolled back to just now is not deleted.
+pub(super) fn clean_up(sync: &Sync<'_>, old: &[Set]) -> Flow<Option<String>> {
+    const STAGE: &str = "clean-up";
+    let surplus = surplus(sync.deployment(), old);
+    if surplus.is_empty() {
+        return Ok(None);
+    }
+    let round = sync.run(STAGE, Pace::InOrder, || {
+        let delete = |set: &&Set| Action::Delete {
+            target: Target::of(ReplicaSet::KIND, set.meta()),
+            precondition: set.unchanged(),
+            propagation: None,
+        };
+        surplus.iter().map(delete).collect()
+    })?;
+    match round.answers.iter().find_map(Answer::error) {
+        None => Ok(None),
+        // Somebody else deleted or changed it: no failure, but the rest was skipped.
+        Some(error) if error.is_not_found() || error.is_conflict() => Ok(Some(error.to_string())),
+        Some(error) => Err(failed(STAGE, error)),
+    }
+}

@@ -1,0 +1,113 @@
+//! The Deployment as a sync means to leave it, written at most once, at its end.
+//!
+//! Upstream writes the status from several places, and often twice in one sync with the version of
+//! the first read, so that the second write meets a conflict. Here every part of the plan puts
+//! what it has to say into the draft. The revision rides along: the server takes annotations
+//! through the status subresource, and controllers may not update Deployments in any other way.
+
+use flyball_api::views::{Deployment, DeploymentStatus};
+use flyball_api::{Condition, Meta, Object, Text};
+use flyball_plan::{Action, Answer, Body, Precondition, Round, Subresource, Target};
+use serde::Serialize;
+
+use super::annotations::REVISION;
+use super::conditions;
+use super::sequence::{Flow, Sync};
+
+/// What the Deployment's status and revision are to become.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    /// The status to be.
+    pub(super) status: DeploymentStatus,
+    revision: Option<Text>,
+    stored: DeploymentStatus,
+    meta: Meta,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusBody<'a> {
+    api_version: String,
+    kind: &'static str,
+    metadata: &'a Meta,
+    status: &'a DeploymentStatus,
+}
+
+impl Draft {
+    /// The Deployment as it is.
+    pub(super) fn of(deployment: &Deployment) -> Self {
+        Self {
+            status: deployment.status.clone(),
+            revision: None,
+            stored: deployment.status.clone(),
+            meta: deployment.metadata.clone(),
+        }
+    }
+
+    /// The condition to be of this type.
+    pub(super) fn condition(&self, kind: &str) -> Option<&Condition> {
+        conditions::get(&self.status, kind)
+    }
+
+    /// The Deployment's template belongs to this revision.
+    pub(super) fn set_revision(&mut self, revision: &str) {
+        self.revision = Some(revision.into());
+    }
+
+    /// Whether there is anything to write.
+    pub(super) fn differs(&self) -> bool {
+        let revision_differs = self
+            .revision
+            .as_deref()
+            .is_some_and(|revision| self.meta.annotations.get(REVISION) != Some(revision));
+        revision_differs || self.status != self.stored
+    }
+
+    /// The write.
+    pub(super) fn update(&self) -> Action {
+        let mut metadata = self.meta.clone();
+        if let Some(revision) = &self.revision {
+            metadata.annotations = metadata.annotations.with(REVISION, revision);
+        }
+        let body = StatusBody {
+            api_version: Deployment::KIND.api_version(),
+            kind: Deployment::KIND.kind,
+            metadata: &metadata,
+            status: &self.status,
+        };
+        Action::Update {
+            target: Target::of(Deployment::KIND, &metadata),
+            subresource: Subresource::Status,
+            body: Body::of(&body),
+            precondition: Precondition::unchanged(&metadata),
+        }
+    }
+
+    /// Goes on from a write of this draft that took effect: what was sent is what is stored now.
+    pub(super) fn go_on_from(&mut self, round: &Round) {
+        let sent = match round.actions.items.first() {
+            Some(Action::Update { body, .. }) => Deployment::decode(body.json().as_bytes()).ok(),
+            _ => None,
+        };
+        let written = match round.answers.first() {
+            Some(Answer::Done(written)) => Some(written),
+            _ => None,
+        };
+        if let (Some(sent), Some(written)) = (sent, written) {
+            self.status = sent.status.clone();
+            self.stored = sent.status;
+            self.meta.annotations = sent.metadata.annotations;
+            self.meta.resource_version = written.resource_version.clone();
+        }
+    }
+
+    /// Writes the draft if it differs from what is stored, and tells whether it did.
+    pub(super) fn write(&self, sync: &Sync<'_>) -> Flow<bool> {
+        const STAGE: &str = "status";
+        if sync.answers.stage(STAGE).is_none() && !self.differs() {
+            return Ok(false);
+        }
+        sync.must(STAGE, || vec![self.update()])?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,56 @@
+//! What managing the pods of an owner came to.
+
+use flyball_api::views::ObjectReference;
+use flyball_plan::{Action, Record, RecordKind};
+
+use super::Owner;
+
+/// What managing the pods came to. The default: nothing was to be done.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// How many pods were created.
+    pub(super) created: usize,
+    /// How many pods were deleted, or were found to be gone already.
+    pub(super) deleted: usize,
+    /// Nothing can be created because the namespace is on its way out.
+    pub(super) namespace_terminating: bool,
+    /// What went wrong first.
+    pub(super) failure: Option<Failure>,
+}
+
+/// Why pods could not be managed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// `FailedCreate` or `FailedDelete`.
+    pub(super) reason: &'static str,
+    /// The error.
+    pub(super) message: String,
+}
+
+impl Outcome {
+    /// It could not even be tried.
+    pub(super) fn refused(failure: Failure) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
+}
+
+pub(super) fn normal(owner: &Owner<'_>, reason: &'static str, message: String) -> Action {
+    record(owner, RecordKind::Normal, reason, message)
+}
+
+pub(super) fn warning(owner: &Owner<'_>, reason: &'static str, message: String) -> Action {
+    record(owner, RecordKind::Warning, reason, message)
+}
+
+fn record(owner: &Owner<'_>, kind: RecordKind, reason: &'static str, message: String) -> Action {
+    let about = ObjectReference::of(owner.kind, owner.meta);
+    Action::Record(Record {
+        about,
+        kind,
+        reason,
+        message,
+    })
+}

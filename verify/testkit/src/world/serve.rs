@@ -1,0 +1,349 @@
+//! The world as a server: what becomes of each action.
+//!
+//! Preconditions of patches and updates are taken from the body, where a server would look for
+//! them, not from the action's own account of them.
+
+use flyball_api::views::{Deployment, Namespace, Phase, Pod};
+use flyball_api::{ApiError, Kind, Object, ObjectName, Opaque};
+use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource, Target, Written};
+use serde_json::{Value, json};
+
+use super::{Fault, Id, World, errors, merge};
+
+/// Metadata that no write changes: the server's own.
+const SERVER_OWNED: &[&str] = &[
+    "name",
+    "namespace",
+    "uid",
+    "generateName",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "resourceVersion",
+];
+
+/// How long a pod may take to stop if it does not say.
+const GRACE_SECONDS_DEFAULT: i64 = 30;
+
+impl World {
+    /// Carries out one action and answers as the server would.
+    pub fn apply(&mut self, action: &Action) -> Answer {
+        let is_request = !matches!(action, Action::Record(_));
+        let fault = if is_request { self.faults.next() } else { None };
+        if let Some(Fault::Refused(error)) = fault {
+            return Answer::Failed(error);
+        }
+        let answer = match self.serve(action) {
+            Ok(answer) => answer,
+            Err(error) => Answer::Failed(error),
+        };
+        match (fault, &answer) {
+            (Some(Fault::AnswerLost), Answer::Done(_) | Answer::Read(_)) => {
+                Answer::Failed(ApiError::timeout("the answer was lost"))
+            }
+            _ => answer,
+        }
+    }
+
+    fn serve(&mut self, action: &Action) -> Result<Answer, ApiError> {
+        match action {
+            Action::Create {
+                kind,
+                namespace,
+                body,
+            } => self.create(*kind, namespace, &read(body)?),
+            Action::Patch {
+                target,
+                subresource,
+                body,
+                ..
+            } => self.patch(target, *subresource, &read(body)?),
+            Action::Update {
+                target,
+                subresource,
+                body,
+                ..
+            } => self.update(target, *subresource, read(body)?),
+            Action::Delete {
+                target,
+                precondition,
+                propagation,
+            } => self.delete(target, precondition, *propagation),
+            Action::Ask { target } => {
+                let text = self.find(target)?.to_string();
+                Opaque::new(&text)
+                    .map(Answer::Read)
+                    .map_err(ApiError::terminal)
+            }
+            Action::Record(record) => {
+                self.records.push(record.clone());
+                Ok(Answer::Done(Written::default()))
+            }
+        }
+    }
+
+    fn find(&self, target: &Target) -> Result<&Value, ApiError> {
+        self.target(target)
+            .ok_or_else(|| errors::not_found(target.kind, &target.name.name))
+    }
+
+    fn create(&mut self, kind: Kind, namespace: &str, body: &Value) -> Result<Answer, ApiError> {
+        let text = |field: &str| body["metadata"][field].as_str().unwrap_or_default();
+        let (mut name, prefix) = (text("name").to_owned(), text("generateName"));
+        if self.is_terminating(namespace) {
+            let said = if name.is_empty() { prefix } else { &name };
+            return Err(errors::namespace_terminating(kind, said, namespace));
+        }
+        if name.is_empty() && prefix.is_empty() {
+            let why = "name: Required value: name or generateName is required";
+            return Err(errors::invalid(kind, "", why));
+        }
+        while name.is_empty() {
+            self.names_made += 1;
+            name = format!("{prefix}{:05}", self.names_made);
+            if self.json(kind, namespace, &name).is_some() {
+                name.clear();
+            }
+        }
+        if self.json(kind, namespace, &name).is_some() {
+            return Err(errors::already_exists(kind, &name));
+        }
+        let id = (kind, ObjectName::new(namespace, &name));
+        one_controller(&id, body)?;
+        let mut object = body.clone();
+        object["apiVersion"] = kind.api_version().into();
+        object["kind"] = kind.kind.into();
+        // What is observed is not the creator's to say.
+        object["status"] = if kind == Pod::KIND {
+            json!({"phase": "Pending"})
+        } else {
+            json!({})
+        };
+        let uid = self.make_uid(&id);
+        let metadata = &mut object["metadata"];
+        metadata["name"] = name.into();
+        if kind.namespaced {
+            metadata["namespace"] = namespace.into();
+        }
+        metadata["uid"] = uid.into();
+        metadata["creationTimestamp"] = json!(self.now);
+        metadata["generation"] = 1.into();
+        self.write(&id, Some(object));
+        Ok(self.written(&id))
+    }
+
+    fn patch(
+        &mut self,
+        target: &Target,
+        subresource: Subresource,
+        patch: &Value,
+    ) -> Result<Answer, ApiError> {
+        let (kind, name) = (target.kind, &target.name.name);
+        let old = self.find(target)?.clone();
+        let mut new = old.clone();
+        merge(&mut new, patch);
+        if new["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"] {
+            return Err(errors::modified(kind, name));
+        }
+        if new["metadata"]["uid"] != old["metadata"]["uid"] {
+            let got = new["metadata"]["uid"].as_str().unwrap_or_default();
+            return Err(errors::other_uid_patched(kind, name, got));
+        }
+        self.accept(target, subresource, &old, new)
+    }
+
+    fn update(
+        &mut self,
+        target: &Target,
+        subresource: Subresource,
+        new: Value,
+    ) -> Result<Answer, ApiError> {
+        let (kind, name) = (target.kind, &target.name);
+        let old = self.find(target)?.clone();
+        let said = |field: &str| new["metadata"][field].as_str().unwrap_or_default();
+        let is = |field: &str| old["metadata"][field].as_str().unwrap_or_default();
+        if !said("uid").is_empty() && said("uid") != is("uid") {
+            let key = format!("/registry/{}/{name}", kind.plural);
+            let (got, is) = (said("uid"), is("uid"));
+            return Err(errors::other_uid_updated(kind, &key, &name.name, got, is));
+        }
+        if !said("resourceVersion").is_empty() && said("resourceVersion") != is("resourceVersion") {
+            return Err(errors::modified(kind, &name.name));
+        }
+        self.accept(target, subresource, &old, new)
+    }
+
+    /// Takes the new state but for what this way of writing may not change.
+    fn accept(
+        &mut self,
+        target: &Target,
+        subresource: Subresource,
+        old: &Value,
+        mut new: Value,
+    ) -> Result<Answer, ApiError> {
+        let id = (target.kind, target.name.clone());
+        let mut keep = |fields: &[&str]| {
+            for field in fields {
+                copy(&mut new, old, field);
+            }
+        };
+        keep(&["apiVersion", "kind"]);
+        match subresource {
+            Subresource::None => keep(&["status"]),
+            Subresource::Status => keep(&["spec"]),
+        }
+        for field in SERVER_OWNED {
+            copy(&mut new["metadata"], &old["metadata"], field);
+        }
+        // Upstream, `pkg/registry/apps/deployment/strategy.go`: a Deployment's labels are kept on
+        // status writes; other kinds take them from the body.
+        if target.kind == Deployment::KIND && subresource == Subresource::Status {
+            copy(&mut new["metadata"], &old["metadata"], "labels");
+        }
+        one_controller(&id, &new)?;
+        if subresource == Subresource::Status {
+            new["metadata"]["generation"] = old["metadata"]["generation"].clone();
+            if new != *old {
+                self.write(&id, Some(new));
+            }
+        } else {
+            self.store(&id, old, new);
+        }
+        Ok(self.written(&id))
+    }
+
+    fn delete(
+        &mut self,
+        target: &Target,
+        precondition: &Precondition,
+        propagation: Option<Propagation>,
+    ) -> Result<Answer, ApiError> {
+        let id: Id = (target.kind, target.name.clone());
+        let mut object = self.find(target)?.clone();
+        let is = |field: &str| {
+            object["metadata"][field]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let wanted = [
+            (
+                "UID",
+                precondition.uid.as_ref().map(ToString::to_string),
+                is("uid"),
+            ),
+            (
+                "ResourceVersion",
+                precondition
+                    .resource_version
+                    .as_ref()
+                    .map(ToString::to_string),
+                is("resourceVersion"),
+            ),
+        ];
+        for (field, want, is) in wanted {
+            if let Some(want) = want.filter(|want| *want != is) {
+                let name = &target.name.name;
+                return Err(errors::precondition(target.kind, name, field, &want, &is));
+            }
+        }
+        let done = Written {
+            name: is("name").into(),
+            uid: is("uid").as_str().into(),
+            ..Written::default()
+        };
+        if !object["metadata"]["deletionTimestamp"].is_null() {
+            return Ok(Answer::Done(done));
+        }
+        let finalizer = match propagation {
+            Some(Propagation::Foreground) => Some("foregroundDeletion"),
+            Some(Propagation::Orphan) => Some("orphan"),
+            Some(Propagation::Background) | None => None,
+        };
+        if let Some(finalizer) = finalizer {
+            merge(
+                &mut object,
+                &json!({"metadata": {"finalizers": [finalizer]}}),
+            );
+        }
+        let held = object["metadata"]["finalizers"]
+            .as_array()
+            .is_some_and(|list| !list.is_empty());
+        let grace = self.grace_seconds(target.kind, &object);
+        if grace == 0 && !held {
+            self.write(&id, None);
+            return Ok(Answer::Done(done));
+        }
+        let seconds = std::time::Duration::from_secs(grace.unsigned_abs());
+        let metadata = &mut object["metadata"];
+        metadata["deletionTimestamp"] = json!(self.now.saturating_add(seconds));
+        metadata["deletionGracePeriodSeconds"] = grace.into();
+        metadata["generation"] = (metadata["generation"].as_i64().unwrap_or(0) + 1).into();
+        self.write(&id, Some(object));
+        Ok(Answer::Done(done))
+    }
+
+    /// Upstream, `pkg/registry/core/pod/strategy.go`: only a pod that some node runs is waited for.
+    fn grace_seconds(&self, kind: Kind, object: &Value) -> i64 {
+        if kind != Pod::KIND || !self.pods_linger {
+            return 0;
+        }
+        let pod: Pod = super::decode(object);
+        let ended = matches!(pod.status.phase, Phase::Succeeded | Phase::Failed);
+        if pod.spec.node_name.is_empty() || ended {
+            return 0;
+        }
+        let asked = &object["spec"]["terminationGracePeriodSeconds"];
+        asked.as_i64().unwrap_or(GRACE_SECONDS_DEFAULT)
+    }
+
+    fn is_terminating(&self, namespace: &str) -> bool {
+        let namespace = self.get::<Namespace>("", namespace);
+        namespace.is_some_and(|it| it.is_deleting() || it.status.phase == "Terminating")
+    }
+
+    /// What a write left behind; the object may be gone by it.
+    fn written(&self, id: &Id) -> Answer {
+        let metadata = self
+            .objects
+            .get(id)
+            .map_or(&Value::Null, |object| &object["metadata"]);
+        let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+        Answer::Done(Written {
+            name: id.1.name.clone(),
+            uid: text("uid").into(),
+            resource_version: text("resourceVersion").into(),
+        })
+    }
+}
+
+fn read(body: &Body) -> Result<Value, ApiError> {
+    match serde_json::from_str(body.json()) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(ApiError::terminal("the body is no object")),
+        Err(error) => Err(ApiError::terminal(error)),
+    }
+}
+
+fn copy(new: &mut Value, old: &Value, field: &str) {
+    match (&old[field], new.as_object_mut()) {
+        (Value::Null, Some(new)) => {
+            new.remove(field);
+        }
+        (value, _) => new[field] = value.clone(),
+    }
+}
+
+fn one_controller(id: &Id, object: &Value) -> Result<(), ApiError> {
+    let Some(owners) = object["metadata"]["ownerReferences"].as_array() else {
+        return Ok(());
+    };
+    match owners
+        .iter()
+        .filter(|owner| owner["controller"] == true)
+        .count()
+    {
+        0 | 1 => Ok(()),
+        _ => Err(errors::two_controllers(id.0, &id.1.name, owners)),
+    }
+}
