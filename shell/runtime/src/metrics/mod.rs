@@ -1,0 +1,75 @@
+//! Metrics under upstream's names, so that dashboards made for it light up unchanged.
+
+mod process;
+mod queues;
+mod requests;
+
+use std::sync::Arc;
+
+use flyball_client::Observer;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use crate::caches::Caches;
+use crate::loops::Loops;
+use crate::term::Term;
+
+use process::Process;
+use queues::Queues;
+use requests::Requests;
+
+/// What the text is: the OpenMetrics format, which scrapers ask for first.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All metrics of the process.
+pub struct Metrics {
+    registry: Registry,
+    requests: Arc<Requests>,
+}
+
+impl Metrics {
+    /// Metrics that count requests from now on; controllers join with [`Metrics::watch`].
+    pub fn new() -> Self {
+        let mut registry = Registry::default();
+        let requests = Arc::new(Requests::new(&mut registry));
+        registry.register_collector(Box::new(Process));
+        Self { registry, requests }
+    }
+
+    /// Whoever counts requests.
+    pub fn observer(&self) -> Arc<dyn Observer> {
+        self.requests.clone()
+    }
+
+    /// Lets the metrics of queues, caches and the election be read at each scrape.
+    pub(crate) fn watch(
+        &mut self,
+        loops: Arc<Loops>,
+        caches: Arc<Caches>,
+        term: Arc<Term>,
+        lease: String,
+    ) {
+        self.registry.register_collector(Box::new(Queues {
+            loops,
+            caches,
+            term,
+            lease,
+        }));
+    }
+
+    /// The metrics as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string fails only if an encoder does, which leaves what came before it.
+        if let Err(error) = encode(&mut text, &self.registry) {
+            tracing::error!(err = %error, "metrics are incomplete");
+        }
+        text
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}

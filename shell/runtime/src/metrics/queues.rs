@@ -1,0 +1,188 @@
+//! Queues, caches and the election, read when somebody looks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use flyball_plan::{Descriptor, EngineStats};
+use flyball_workqueue::Histogram;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+
+use crate::caches::Caches;
+use crate::loops::Loops;
+use crate::term::Term;
+
+pub(super) struct Queues {
+    pub(super) loops: Arc<Loops>,
+    pub(super) caches: Arc<Caches>,
+    pub(super) term: Arc<Term>,
+    pub(super) lease: String,
+}
+
+impl fmt::Debug for Queues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Queues")
+    }
+}
+
+type Stats = (Descriptor, EngineStats);
+
+impl Collector for Queues {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let stats = self.loops.stats();
+        self.encode_queues(&mut encoder, &stats)?;
+        self.encode_histograms(&mut encoder, &stats)?;
+        self.encode_stale_skips(&mut encoder, &stats)?;
+        self.encode_caches(&mut encoder)?;
+        let mut leading = encoder.encode_descriptor(
+            "leader_election_master_status",
+            "Gauge of if the reporting system is the leader of the relevant lease, 0 indicates backup, 1 indicates leader",
+            None,
+            MetricType::Gauge,
+        )?;
+        let is_leading = i64::from(*self.term.leading().borrow());
+        leading
+            .encode_family(&[("name", self.lease.as_str())])?
+            .encode_gauge(&is_leading)
+    }
+}
+
+impl Queues {
+    fn encode_queues(&self, encoder: &mut DescriptorEncoder<'_>, stats: &[Stats]) -> fmt::Result {
+        type Gauge = (&'static str, &'static str, fn(&EngineStats) -> f64);
+        let gauges: [Gauge; 3] = [
+            ("workqueue_depth", "Current depth of workqueue", |s| {
+                s.queue.depth as f64
+            }),
+            (
+                "workqueue_unfinished_work_seconds",
+                "How many seconds of work has been done that is in progress and hasn't been observed by work_duration",
+                |s| s.queue.unfinished_work_seconds,
+            ),
+            (
+                "workqueue_longest_running_processor_seconds",
+                "How many seconds has the longest running processor for workqueue been running",
+                |s| s.queue.longest_running_processor_seconds,
+            ),
+        ];
+        for (name, help, value) in gauges {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for (descriptor, stats) in stats {
+                metric
+                    .encode_family(&[("name", descriptor.queue)])?
+                    .encode_gauge(&value(stats))?;
+            }
+        }
+        type Counter = (&'static str, &'static str, fn(&EngineStats) -> u64);
+        let counters: [Counter; 2] = [
+            (
+                "workqueue_adds",
+                "Total number of adds handled by workqueue",
+                |s| s.queue.adds_total,
+            ),
+            (
+                "workqueue_retries",
+                "Total number of retries handled by workqueue",
+                |s| s.queue.retries_total,
+            ),
+        ];
+        for (name, help, value) in counters {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for (descriptor, stats) in stats {
+                metric
+                    .encode_family(&[("name", descriptor.queue)])?
+                    .encode_counter::<NoLabelSet, _, f64>(&value(stats), None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_histograms(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        stats: &[Stats],
+    ) -> fmt::Result {
+        type Of = (&'static str, &'static str, fn(&EngineStats) -> &Histogram);
+        let histograms: [Of; 2] = [
+            (
+                "workqueue_queue_duration_seconds",
+                "How long in seconds an item stays in workqueue before being requested",
+                |s| &s.queue.queue_duration_seconds,
+            ),
+            (
+                "workqueue_work_duration_seconds",
+                "How long in seconds processing an item from workqueue takes",
+                |s| &s.queue.work_duration_seconds,
+            ),
+        ];
+        for (name, help, of) in histograms {
+            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
+            for (descriptor, stats) in stats {
+                let labels = [("name", descriptor.queue)];
+                encode_histogram(metric.encode_family(&labels)?, of(stats))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_stale_skips(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        stats: &[Stats],
+    ) -> fmt::Result {
+        for (descriptor, stats) in stats {
+            let subsystem = descriptor.name.replace('-', "_");
+            let name = format!("{subsystem}_stale_sync_skips");
+            let mut metric = encoder.encode_descriptor(
+                &name,
+                "Number of syncs put off because a cache had not shown the controller's own writes",
+                None,
+                MetricType::Counter,
+            )?;
+            for (kind, count) in &stats.stale_skips {
+                metric
+                    .encode_family(&[("group", kind.group), ("resource", kind.plural)])?
+                    .encode_counter::<NoLabelSet, _, f64>(count, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn encode_caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let mut metric = encoder.encode_descriptor(
+            "flyball_events_dropped",
+            "Number of events dropped because too many were waiting to be sent",
+            None,
+            MetricType::Counter,
+        )?;
+        for (component, count) in self.loops.records_dropped() {
+            metric
+                .encode_family(&[("component", component)])?
+                .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
+        }
+        let mut metric = encoder.encode_descriptor(
+            "flyball_cached_objects",
+            "Number of objects in the cache of a resource",
+            None,
+            MetricType::Gauge,
+        )?;
+        for (kind, size) in self.caches.sizes() {
+            metric
+                .encode_family(&[("group", kind.group), ("resource", kind.plural)])?
+                .encode_gauge(&(size as i64))?;
+        }
+        Ok(())
+    }
+}
+
+fn encode_histogram(mut metric: MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
+    let bounds = Histogram::BOUNDS_SECONDS.into_iter().chain([f64::MAX]);
+    let buckets: Vec<(f64, u64)> = bounds.zip(histogram.counts().iter().copied()).collect();
+    metric.encode_histogram::<NoLabelSet>(
+        histogram.sum_seconds(),
+        histogram.count(),
+        &buckets,
+        None,
+    )
+}

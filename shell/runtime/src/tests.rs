@@ -1,0 +1,9 @@
+//! The runtime against a server in the same process, with time on a leash.
+
+mod api;
+mod candidates;
+mod events;
+mod executing;
+mod feeding;
+mod leases;
+mod stopping;

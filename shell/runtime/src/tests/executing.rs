@@ -1,0 +1,324 @@
+//! The executor: pace, term, requests and what is made of answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_api::views::{Pod, ReplicaSet};
+use flyball_api::{Class, Meta, Uid};
+use flyball_plan::{
+    Action, Actions, Answer as Got, Body, Precondition, Propagation, Subresource, Target,
+};
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::api::{Answer, Api, Asked, status};
+use crate::clock::Clock;
+use crate::events::{EventSink, EventTeller};
+use crate::executor::{Executor, REQUESTS_MAX};
+use crate::term::{Term, TermPermit};
+
+fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
+    let (term, clock) = (Arc::new(term), Clock::start());
+    let permit = Arc::new(TermPermit {
+        term: term.clone(),
+        clock,
+    });
+    let client = api.client().permitted(permit);
+    let (events, teller) = EventSink::new("toy", client.clone(), term.clone(), clock);
+    let requests = Arc::new(Semaphore::new(REQUESTS_MAX));
+    (
+        Executor {
+            client,
+            events,
+            term,
+            clock,
+            requests,
+        },
+        teller,
+    )
+}
+
+fn creates(n: usize) -> Vec<Action> {
+    let body = |i: usize| Body::of(&json!({"metadata": {"name": format!("pod-{i}")}}));
+    let create = |i| Action::Create {
+        kind: Pod::KIND,
+        namespace: "shop".into(),
+        body: body(i),
+    };
+    (0..n).map(create).collect()
+}
+
+/// Answers each create in a second with the object's name; those that `fails` names fail.
+fn serving(fails: fn(usize) -> bool) -> Api {
+    Api::new(move |_, asked| {
+        if asked.method == "GET" {
+            return status(404, "NotFound");
+        }
+        let name = asked.json()["metadata"]["name"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let i: usize = name.trim_start_matches("pod-").parse().unwrap();
+        let second = Duration::from_secs(1);
+        if fails(i) {
+            let no = r#"{"kind":"Status","reason":"Forbidden","message":"quota","code":403}"#;
+            return Answer::Later(second, 403, no.to_owned());
+        }
+        let body = json!({"metadata": {"name": name, "uid": "u", "resourceVersion": "9"}});
+        Answer::Later(second, 201, body.to_string())
+    })
+}
+
+/// How many requests were sent in each second.
+fn batches(asks: &[Asked]) -> Vec<usize> {
+    let mut batches: Vec<(Instant, usize)> = Vec::new();
+    for asked in asks {
+        match batches.last_mut() {
+            Some((at, count)) if *at == asked.at => *count += 1,
+            _ => batches.push((asked.at, 1)),
+        }
+    }
+    batches.into_iter().map(|(_, count)| count).collect()
+}
+
+fn kinds(answers: &[Got]) -> String {
+    let kind = |answer: &Got| match answer {
+        Got::Done(_) => 'd',
+        Got::Failed(_) => 'f',
+        Got::Skipped => '-',
+        Got::Read(_) => 'r',
+    };
+    answers.iter().map(kind).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_start_doubles_its_batches() {
+    let api = serving(|_| false);
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::slow_start("create", creates(10)))
+        .await
+        .unwrap();
+    assert_eq!(batches(&api.asks()), [1, 2, 4, 3]);
+    assert_eq!(kinds(&answers), "dddddddddd");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_start_stops_after_the_batch_that_fails() {
+    let api = serving(|i| i == 1);
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::slow_start("create", creates(10)))
+        .await
+        .unwrap();
+    assert_eq!(batches(&api.asks()), [1, 2]);
+    assert_eq!(kinds(&answers), "dfd-------");
+    assert_eq!(answers[1].error().unwrap().class(), Class::Forbidden);
+}
+
+#[tokio::test(start_paused = true)]
+async fn together_sends_all_at_once_and_a_failure_skips_nothing() {
+    let api = serving(|i| i == 0);
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::together("create", creates(5)))
+        .await
+        .unwrap();
+    assert_eq!(batches(&api.asks()), [5]);
+    assert_eq!(kinds(&answers), "fdddd");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_requests_are_under_way_than_allowed() {
+    let api = serving(|_| false);
+    let (executor, _teller) = executor(&api, Term::forever());
+    let start = Instant::now();
+    executor
+        .run(&Actions::together("create", creates(REQUESTS_MAX + 1)))
+        .await
+        .unwrap();
+    assert_eq!(batches(&api.asks()), [REQUESTS_MAX, 1]);
+    assert_eq!(start.elapsed(), Duration::from_secs(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_order_goes_one_by_one_and_skips_after_a_failure() {
+    let api = serving(|i| i == 2);
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::in_order("create", creates(5)))
+        .await
+        .unwrap();
+    assert_eq!(batches(&api.asks()), [1, 1, 1]);
+    assert_eq!(kinds(&answers), "ddf--");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_term_nothing_is_sent() {
+    let api = serving(|_| false);
+    let term = Term::default();
+    term.extend(Duration::from_millis(2_500));
+    let (executor, _teller) = executor(&api, term);
+    // Sent at 0, 1 and 2 s; at 3 s the term is over by the clock alone.
+    let answers = executor
+        .run(&Actions::in_order("create", creates(9)))
+        .await
+        .unwrap_err();
+    assert_eq!(kinds(&answers), "ddd------");
+    assert_eq!(api.asks().len(), 3);
+    // A whole batch, then one at once: not a single request.
+    executor
+        .run(&Actions::together("create", creates(9)))
+        .await
+        .unwrap_err();
+    executor
+        .run(&Actions::slow_start("create", creates(9)))
+        .await
+        .unwrap_err();
+    assert_eq!(api.asks().len(), 3);
+    // Reading is allowed at any time.
+    let ask = Action::Ask { target: target() };
+    let answers = executor.run(&Actions::in_order("ask", vec![ask])).await;
+    assert_eq!(api.asks().len(), 4, "{answers:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_waits_for_its_turn_is_not_sent_after_the_term() {
+    let api = serving(|_| false);
+    let term = Term::default();
+    term.extend(Duration::from_millis(500));
+    let (executor, _teller) = executor(&api, term);
+    let actions = Actions::together("create", creates(REQUESTS_MAX + 5));
+    let answers = executor.run(&actions).await.unwrap_err();
+    assert_eq!(api.asks().len(), REQUESTS_MAX);
+    let sent = answers
+        .iter()
+        .filter(|answer| matches!(answer, Got::Done(_)))
+        .count();
+    assert_eq!(sent, REQUESTS_MAX, "what took effect is told even so");
+}
+
+fn meta() -> Meta {
+    Meta {
+        name: "web".into(),
+        namespace: "shop".into(),
+        uid: Uid::new("u-1"),
+        resource_version: "7".into(),
+        ..Meta::default()
+    }
+}
+
+fn target() -> Target {
+    Target::of(ReplicaSet::KIND, &meta())
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_action_is_one_request_with_its_precondition() {
+    let api = Api::new(|_, _| {
+        Answer::Is(
+            200,
+            r#"{"metadata":{"name":"n","uid":"u","resourceVersion":"8"}}"#.to_owned(),
+        )
+    });
+    let (executor, _teller) = executor(&api, Term::forever());
+    let precondition = Precondition::unchanged(&meta());
+    let body = Body::patch(&precondition, json!({"spec": {"replicas": 2}}));
+    let subresource = Subresource::Status;
+    let delete = |propagation| Action::Delete {
+        target: target(),
+        precondition: Precondition::unchanged(&meta()),
+        propagation,
+    };
+    let items = vec![
+        Action::Patch {
+            target: target(),
+            subresource,
+            precondition: precondition.clone(),
+            body: body.clone(),
+        },
+        Action::Update {
+            target: target(),
+            subresource: Subresource::None,
+            precondition,
+            body,
+        },
+        Action::delete(ReplicaSet::KIND, &meta()),
+        delete(Some(Propagation::Orphan)),
+        Action::Ask { target: target() },
+    ];
+    let answers = executor
+        .run(&Actions::in_order("all", items))
+        .await
+        .unwrap();
+    assert_eq!(kinds(&answers), "ddddr");
+    let path = "/apis/apps/v1/namespaces/shop/replicasets/web";
+    let expected = [
+        format!("PATCH {path}/status"),
+        format!("PUT {path}"),
+        format!("DELETE {path}"),
+        format!("DELETE {path}"),
+        format!("GET {path}"),
+    ];
+    assert_eq!(api.lines(), expected);
+    let asks = api.asks();
+    assert_eq!(
+        asks[0].json()["metadata"],
+        json!({"uid": "u-1", "resourceVersion": "7"})
+    );
+    let options =
+        json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "u-1"}});
+    assert_eq!(asks[2].json(), options);
+    let orphan = asks[3].json();
+    assert_eq!(orphan["propagationPolicy"], "Orphan");
+    assert_eq!(
+        orphan["preconditions"],
+        json!({"uid": "u-1", "resourceVersion": "7"})
+    );
+    let Got::Done(patched) = &answers[0] else {
+        panic!("not done")
+    };
+    assert_eq!(
+        (patched.name.as_str(), patched.resource_version.as_str()),
+        ("n", "8")
+    );
+    let Got::Done(deleted) = &answers[2] else {
+        panic!("not done")
+    };
+    assert_eq!(
+        (deleted.name.as_str(), deleted.uid.to_string().as_str()),
+        ("web", "u-1")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_read_is_a_write_all_the_same() {
+    let api = Api::new(|_, _| Answer::Is(201, "<html>".to_owned()));
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::in_order("create", creates(1)))
+        .await
+        .unwrap();
+    assert_eq!(kinds(&answers), "d");
+    let ask = vec![Action::Ask { target: target() }];
+    let answers = executor.run(&Actions::in_order("ask", ask)).await.unwrap();
+    assert!(
+        answers[0]
+            .error()
+            .unwrap()
+            .to_string()
+            .contains("cannot read"),
+        "{answers:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_write_is_an_answer_like_any_other() {
+    let api = Api::new(|_, _| status(409, "AlreadyExists"));
+    let (executor, _teller) = executor(&api, Term::forever());
+    let answers = executor
+        .run(&Actions::in_order("create", creates(1)))
+        .await
+        .unwrap();
+    assert_eq!(answers[0].error().unwrap().class(), Class::AlreadyExists);
+}
