@@ -1,0 +1,48 @@
+//! What the program can be asked to do.
+
+mod controller_manager;
+
+use std::path::Path;
+
+/// The name under which the program behaves as upstream's, without a subcommand.
+const UPSTREAM_NAME: &str = "kube-controller-manager";
+
+const HELP: &str = "\
+flyball keeps a Kubernetes cluster moving towards its declared state.
+
+Usage: flyball <command> [flags]
+
+Commands:
+  controller-manager  run controllers against an API server, as kube-controller-manager does
+  help                print this text
+  version             print the version
+
+Run 'flyball <command> --help' for the flags of a command.
+Called kube-controller-manager, the program needs no command and takes upstream's flags.";
+
+/// Runs what the words ask for; gives back what is to be printed at the end, if anything.
+///
+/// # Errors
+/// Whatever must be told before exiting with 1.
+pub fn run(words: &[String]) -> anyhow::Result<Option<String>> {
+    let program = words.first().map(String::as_str).unwrap_or("flyball");
+    let program = Path::new(program)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or(program);
+    let rest = words.get(1..).unwrap_or_default();
+    if program == UPSTREAM_NAME {
+        return controller_manager::run(program, program, rest);
+    }
+    match rest.first().map(String::as_str) {
+        Some("controller-manager") => {
+            let called = format!("{program} controller-manager");
+            controller_manager::run(program, &called, &rest[1..])
+        }
+        Some("version" | "--version" | "-V") => {
+            Ok(Some(format!("flyball {}", crate::identity::VERSION)))
+        }
+        Some("help" | "--help" | "-h") | None => Ok(Some(HELP.to_owned())),
+        Some(other) => anyhow::bail!("Error: unknown command {other:?}\n\n{HELP}"),
+    }
+}
