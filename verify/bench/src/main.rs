@@ -1,0 +1,87 @@
+//! `bench`: what Flyball costs, beside what upstream's manager costs.
+//!
+//! # `bench bytes`
+//!
+//! Fills the real informers, one kind after the other, with objects as a server would stream them, and
+//! counts. No cluster is needed. Columns:
+//!
+//! - *JSON*: the object as the server writes it, bytes.
+//! - *cached*: bytes the informer's allocations asked for, per object, once the cache is filled and every change
+//!   has been delivered. Includes indexes and what objects share. This is the number with a limit.
+//! - *resident*: growth of the process's resident memory per object, after every object has been modified once
+//!   more. It adds what the allocator rounds up and what the exchange of old states for new ones leaves unused,
+//!   so it is what an operator sees.
+//! - *decode*: microseconds to read one object from its JSON, alone; the median.
+//! - *informer*: microseconds to take in one object of a streamed list: the median to read it, and its share of
+//!   storing, indexing and delivering all of them.
+//!
+//! # `bench workloads`
+//!
+//! Runs each manager on a fresh etcd and kube-apiserver of its own, all on this machine, with the same
+//! controllers and limits, and takes it through the same phases:
+//!
+//! - *start*: an empty cluster, until the manager is healthy and has gone quiet.
+//! - *create*: Deployments are created; ends when the last one is fully available.
+//! - *halve*: every Deployment is scaled to half; ends when no surplus pod is left.
+//! - *roll*: every Deployment gets another image; ends when all pods are new and available.
+//! - *restart*: the manager is killed, one Deployment is scaled while none runs, a fresh process is started; ends when
+//!   that Deployment is as wanted, which takes full caches.
+//!
+//! Rows: *wall* is what the harness saw on a watch of its own. *CPU* is user and system time, read before the phase
+//! and again when the manager has gone quiet after it. *RSS* is resident memory at that moment, *peak* the highest
+//! so far in that process. *requests* are the manager's own count (`rest_client_requests_total`), by method; watches
+//! count once, when they end. With `--audit`, one more run per manager counts them by verb and resource from
+//! the server's audit log; its times are not used.
+//!
+//! The API server, etcd, the harness and its kubelet share the machine with the manager, and the API server is the
+//! bottleneck: wall times say "not slower", not "how fast". On a machine with other work they are worth nothing.
+//! CPU and memory are steadier. `--rounds` repeats and alternates the order; the table shows medians.
+
+// The terminal is this program's only output.
+#![allow(clippy::print_stdout)]
+
+mod bytes;
+mod progress;
+mod table;
+mod workloads;
+
+use std::process::ExitCode;
+
+use clap::Command;
+
+#[global_allocator]
+static ALLOCATOR: cap::Cap<mimalloc::MiMalloc> = cap::Cap::new(mimalloc::MiMalloc, usize::MAX);
+
+fn main() -> ExitCode {
+    let matches = command_line().get_matches();
+    let outcome = match matches.subcommand() {
+        Some(("bytes", arguments)) => bytes::run(arguments, || ALLOCATOR.allocated()),
+        Some(("workloads", arguments)) => workloads::run(arguments),
+        _ => Ok(false),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command_line() -> Command {
+    Command::new("bench")
+        .about("Measures Flyball, alone and beside upstream's manager")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(bytes::command_line())
+        .subcommand(workloads::command_line())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_sound() {
+        super::command_line().debug_assert();
+    }
+}

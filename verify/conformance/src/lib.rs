@@ -1,0 +1,40 @@
+//! The same script against upstream's binaries and ours.
+//!
+//! The harness starts a private etcd and kube-apiserver ([`Cluster`]), puts any manager on top ([`Manager`]), lets a
+//! simple kubelet bring pods to life ([`Kubelet`]), and knows who asked the server for what ([`AuditLog`],
+//! [`Totals`]). Upstream's programs are built once from their published modules ([`Upstream`]).
+//!
+//! Tests of failures and benches are built on these; the `conformance` binary runs the scenarios.
+
+mod certificates;
+mod child;
+mod cluster;
+mod compare;
+mod faults;
+mod kubeconfig;
+mod kubelet;
+mod objects;
+mod poll;
+mod ports;
+mod process;
+mod requests;
+mod scenario;
+mod state;
+mod upstream;
+mod usage;
+
+pub use child::Child;
+pub use cluster::{Cluster, ClusterOptions, MANAGER_USER};
+pub use compare::{Side, Trial, Verdict, judge, run_side};
+pub use faults::{FAULTS, FaultOptions, FaultOutcome, Subject, run_faults};
+pub use kubeconfig::Identity;
+pub use kubelet::{BEHAVIOUR, Kubelet, KubeletOptions, NODE, READY_DELAY_MS, TERMINATION};
+pub use objects::{Objects, PatchKind, Propagation, api_version, path, status_code};
+pub use poll::until;
+pub use ports::free_port;
+pub use process::{Manager, WORKLOADS};
+pub use requests::{AuditLog, Mark, Request, Requests, Totals};
+pub use scenario::{Allowance, Outcome, Scenario};
+pub use state::{Difference, State};
+pub use upstream::{Binaries, Upstream};
+pub use usage::Usage;
