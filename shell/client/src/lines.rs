@@ -25,7 +25,7 @@ impl Lines {
     /// The next whole line without its end, skipping empty ones.
     pub(crate) fn next(&mut self) -> Result<Option<Bytes>, TooLong> {
         loop {
-            let Some(end) = self.held[self.scanned..].iter().position(|&b| b == b'\n') else {
+            let Some(end) = memchr::memchr(b'\n', &self.held[self.scanned..]) else {
                 self.scanned = self.held.len();
                 return if self.scanned > LINE_BYTES_MAX {
                     Err(TooLong)

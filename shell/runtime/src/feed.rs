@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_api::Kind;
+use bytes::Bytes;
+use flyball_api::{ApiError, Kind};
 use flyball_client::{Client, Request, WatchStream};
 use flyball_informer::{Change, Command, Input};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::task::yield_now;
+use tokio::time::{sleep_until, timeout_at};
 
 use crate::caches::Caches;
 use crate::clock::Clock;
@@ -14,10 +16,6 @@ use crate::loops::Loops;
 
 /// How many lines are read from a watch before what they brought is routed.
 const LINES_AT_ONCE: usize = 256;
-
-/// How long lines are gathered before they are routed together. It spares the caches a copy and
-/// the controllers a turn per line, and is less than a request takes.
-const GATHERING: Duration = Duration::from_millis(10);
 
 /// Everything that feeding one kind needs.
 pub(crate) struct Feed {
@@ -75,10 +73,7 @@ impl Feed {
                 Err(_) => self.step(at, kind, Input::Elapsed),
                 Ok(Err(error)) => self.step(at, kind, Input::Failed(&error)),
                 Ok(Ok(None)) => self.step(at, kind, Input::WatchEnded),
-                Ok(Ok(Some(first))) => match self.take(at, kind, &first, &mut stream) {
-                    None => self.gather(at, kind, &mut stream).await,
-                    command => command,
-                },
+                Ok(Ok(Some(first))) => self.take(at, kind, &first, &mut stream).await,
             };
             if command.is_some() {
                 return command;
@@ -86,8 +81,9 @@ impl Feed {
         }
     }
 
-    /// Takes a line and those that have arrived with it.
-    fn take(
+    /// Takes a line and those that have arrived with it, then routes them together: it spares the
+    /// caches a copy and the controllers a turn per line.
+    async fn take(
         &self,
         at: usize,
         kind: Kind,
@@ -99,31 +95,11 @@ impl Feed {
             if command.is_some() {
                 break;
             }
-            command = match stream.ready_line() {
+            command = match arrived(stream).await {
                 Ok(Some(line)) => self.only_step(at, kind, Input::Event(&line)),
                 Ok(None) => break,
                 Err(error) => self.only_step(at, kind, Input::Failed(&error)),
             };
-        }
-        self.route(at);
-        command
-    }
-
-    /// Goes on reading for a moment before it routes again: a line that comes alone is routed at
-    /// once, those that come fast are routed together.
-    async fn gather(&self, at: usize, kind: Kind, stream: &mut WatchStream) -> Option<Command> {
-        let until = Instant::now() + GATHERING;
-        let mut command = None;
-        for _ in 0..LINES_AT_ONCE {
-            command = match timeout_at(until, stream.next()).await {
-                Err(_) => break,
-                Ok(Ok(Some(line))) => self.only_step(at, kind, Input::Event(&line)),
-                Ok(Ok(None)) => self.only_step(at, kind, Input::WatchEnded),
-                Ok(Err(error)) => self.only_step(at, kind, Input::Failed(&error)),
-            };
-            if command.is_some() {
-                break;
-            }
         }
         self.route(at);
         command
@@ -162,6 +138,18 @@ impl Feed {
             self.caches.resync(at);
             self.route(at);
         }
+    }
+}
+
+/// A line that has arrived, without waiting for one that has not.
+async fn arrived(stream: &mut WatchStream) -> Result<Option<Bytes>, ApiError> {
+    match stream.ready_line() {
+        Ok(None) => {
+            // Whoever reads the socket hands over one portion at a time: let it bring the next.
+            yield_now().await;
+            stream.ready_line()
+        }
+        line => line,
     }
 }
 

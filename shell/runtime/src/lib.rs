@@ -21,6 +21,7 @@ mod stop;
 mod term;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use clock::Clock;
 pub use election::ElectionOptions;
@@ -28,3 +29,4 @@ pub use health::{Check, Health};
 pub use metrics::{CONTENT_TYPE, Metrics};
 pub use run::{Controlled, Running, Setup, start};
 pub use term::Term;
+pub use turns::event_loop;

@@ -9,7 +9,7 @@ use flyball_client::{
     user_agent,
 };
 use flyball_election::Settings;
-use flyball_runtime::{Controlled, ElectionOptions, Metrics, Setup, start};
+use flyball_runtime::{Controlled, ElectionOptions, Metrics, Setup, event_loop, start};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -30,12 +30,7 @@ pub(super) fn run(program: &str, called: &str, words: &[String]) -> anyhow::Resu
     logging::start(&options.logging)?;
     // One provider of cryptography for everything in the process.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // One thread: the work between two requests is microseconds of pure code, and handing it from
-    // thread to thread costs more than doing it.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the asynchronous runtime")?;
+    let runtime = event_loop().context("cannot start the asynchronous runtime")?;
     runtime.block_on(manage(program, &options))?;
     // Whatever a thread is still busy with is not worth waiting for.
     runtime.shutdown_background();
