@@ -118,6 +118,20 @@ pub enum Action {
         precondition: Precondition,
         /// What happens to its dependents; the kind's default if absent.
         propagation: Option<Propagation>,
+        /// How long it may take to stop; as long as it asked for if absent. Zero takes it away
+        /// at once: for those who know that it has stopped, or do not care.
+        grace_seconds: Option<u32>,
+    },
+    /// Assign a pod to a node, for good.
+    Bind {
+        /// The pod.
+        target: Target,
+        /// What must hold of it. With a version, the key waits until the caches show the pod in
+        /// another one, which is the bound one; without, a second try from the same view is
+        /// possible, and is refused.
+        precondition: Precondition,
+        /// The name of the node.
+        node: Text,
     },
     /// Read an object from the server itself, past all caches.
     Ask {
@@ -135,6 +149,16 @@ impl Action {
             target: Target::of(kind, meta),
             precondition: Precondition::incarnation(meta),
             propagation: None,
+            grace_seconds: None,
+        }
+    }
+
+    /// Assigns a pod, exactly as it was seen, to a node.
+    pub fn bind(kind: Kind, meta: &Meta, node: &str) -> Self {
+        Self::Bind {
+            target: Target::of(kind, meta),
+            precondition: Precondition::unchanged(meta),
+            node: node.into(),
         }
     }
 
@@ -150,6 +174,7 @@ impl Action {
             Self::Patch { .. } => "patch",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
+            Self::Bind { .. } => "bind",
             Self::Ask { .. } => "get",
             Self::Record(_) => "record",
         }

@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use flyball_api::{Kind, ObjectName, Uid};
+use flyball_api::{Kind, ObjectName, Text, Uid};
 use flyball_informer::Snapshot;
 
-use crate::{Action, Answer, Key};
+use crate::{Action, Answer, Key, Precondition};
 
 /// What a closed gate waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,34 @@ struct Pending {
     versions: Vec<(Kind, u64)>,
     /// Incarnations that are known to be going or gone.
     deletes: Vec<(Kind, ObjectName, Uid)>,
+    /// Objects that were changed by a write whose answer does not say to which version, and the
+    /// versions they had before.
+    changes: Vec<(Kind, ObjectName, Uid, Text)>,
+}
+
+impl Pending {
+    /// One thing that is still waited for.
+    fn first(&self) -> Option<Waiting> {
+        let version = self
+            .versions
+            .first()
+            .map(|(kind, version)| (kind, format!("own write at version {version}")));
+        let delete = || {
+            let delete = self.deletes.first();
+            delete.map(|(kind, name, _)| (kind, format!("own deletion of {name}")))
+        };
+        let change = || {
+            let change = self.changes.first();
+            change.map(|(kind, name, _, version)| {
+                (
+                    kind,
+                    format!("own change of {name} after version {version}"),
+                )
+            })
+        };
+        let (kind, what) = version.or_else(delete).or_else(change)?;
+        Some(Waiting { kind: *kind, what })
+    }
 }
 
 impl<K> Default for Gate<K> {
@@ -63,6 +91,7 @@ impl<K: Key> Gate<K> {
                 Action::Delete {
                     target,
                     precondition,
+                    grace_seconds,
                     ..
                 },
                 answer,
@@ -75,12 +104,37 @@ impl<K: Key> Gate<K> {
                     Answer::Failed(error) => error.is_not_found() || error.is_other_incarnation(),
                     Answer::Read(_) | Answer::Skipped => false,
                 };
-                if let (true, Some(uid)) = (gone, &precondition.uid) {
-                    let pending = self.pending.entry(key.clone()).or_default();
-                    pending
-                        .deletes
-                        .push((target.kind, target.name.clone(), uid.clone()));
+                let (true, Some(uid)) = (gone, &precondition.uid) else {
+                    return;
+                };
+                let pending = self.pending.entry(key.clone()).or_default();
+                let (kind, name, uid) = (target.kind, target.name.clone(), uid.clone());
+                match (grace_seconds, &precondition.resource_version) {
+                    // What is taken away at once was on its way out before, so that this shows
+                    // nothing: only that it goes, or that its version changes, does.
+                    (Some(0), Some(version)) => {
+                        pending.changes.push((kind, name, uid, version.clone()));
+                    }
+                    _ => pending.deletes.push((kind, name, uid)),
                 }
+            }
+            (
+                Action::Bind {
+                    target,
+                    precondition:
+                        Precondition {
+                            uid: Some(uid),
+                            resource_version: Some(version),
+                        },
+                    ..
+                },
+                Answer::Done(_),
+            ) => {
+                // The server has compared the version: the next one is the bound one.
+                let pending = self.pending.entry(key.clone()).or_default();
+                let name = target.name.clone();
+                let change = (target.kind, name, uid.clone(), version.clone());
+                pending.changes.push(change);
             }
             _ => {}
         }
@@ -116,21 +170,18 @@ impl<K: Key> Gate<K> {
                 .meta_of(*kind, &name.namespace, &name.name)
                 .is_some_and(|cached| cached.uid == uid && !cached.deleting)
         });
-        let waiting = match (pending.versions.first(), pending.deletes.first()) {
-            (Some((kind, version)), _) => Waiting {
-                kind: *kind,
-                what: format!("own write at version {version}"),
-            },
-            (None, Some((kind, name, _))) => Waiting {
-                kind: *kind,
-                what: format!("own deletion of {name}"),
-            },
-            (None, None) => {
+        pending.changes.retain(|(kind, name, uid, version)| {
+            snapshot
+                .meta_of(*kind, &name.namespace, &name.name)
+                .is_some_and(|cached| cached.uid == uid && cached.resource_version == *version)
+        });
+        match pending.first() {
+            Some(waiting) => Err(waiting),
+            None => {
                 self.pending.remove(key);
-                return Ok(());
+                Ok(())
             }
-        };
-        Err(waiting)
+        }
     }
 
     /// Forgets a key that is no more.

@@ -7,6 +7,10 @@ use crate::{Action, Actions, Precondition};
 pub enum Lint {
     /// A delete that would hit whatever has that name now.
     DeleteWithoutUid(usize),
+    /// A binding that would assign whatever has that name now.
+    BindWithoutUid(usize),
+    /// A binding to no node.
+    BindWithoutNode(usize),
     /// A write that would land on another incarnation or state than the one judged.
     WriteWithoutPrecondition(usize),
     /// A precondition that is not in the body, where the server would look for it.
@@ -34,8 +38,18 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
     for (i, action) in actions.items.iter().enumerate() {
         match action {
             Action::Delete { precondition, .. } => {
-                if precondition.uid.as_ref().is_none_or(|uid| uid.is_empty()) {
+                if !names_incarnation(precondition) {
                     found.push(Lint::DeleteWithoutUid(i));
+                }
+            }
+            Action::Bind {
+                precondition, node, ..
+            } => {
+                if !names_incarnation(precondition) {
+                    found.push(Lint::BindWithoutUid(i));
+                }
+                if node.is_empty() {
+                    found.push(Lint::BindWithoutNode(i));
                 }
             }
             Action::Patch {
@@ -66,12 +80,15 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
 
 /// Whether it demands anything: the server takes an empty value for none at all.
 fn guards(precondition: &Precondition) -> bool {
-    let uid = precondition.uid.as_ref().is_some_and(|uid| !uid.is_empty());
     let version = precondition
         .resource_version
         .as_ref()
         .is_some_and(|version| !version.is_empty());
-    uid || version
+    names_incarnation(precondition) || version
+}
+
+fn names_incarnation(precondition: &Precondition) -> bool {
+    precondition.uid.as_ref().is_some_and(|uid| !uid.is_empty())
 }
 
 fn lint_body(i: usize, precondition: &Precondition, body: &str) -> Option<Lint> {

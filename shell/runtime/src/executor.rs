@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use flyball_api::{ApiError, Kind, Opaque, Text, Uid};
 use flyball_client::{Client, Method, Request};
-use flyball_plan::{Action, Actions, Answer, Pace, Propagation, Subresource, Target, Written};
+use flyball_plan::{
+    Action, Actions, Answer, Pace, Precondition, Propagation, Subresource, Target, Written,
+};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
@@ -102,7 +104,7 @@ impl Executor {
         let _slot = self.requests.acquire().await;
         let request = match action {
             // Of what a write leaves behind only name, uid and version matter. The answer to a
-            // delete may be no object at all, and a live read is wanted whole.
+            // delete or a binding may be no object at all, and a live read is wanted whole.
             Action::Create { .. } | Action::Patch { .. } | Action::Update { .. } => {
                 request_of(action).metadata_only()
             }
@@ -153,6 +155,7 @@ fn request_of(action: &Action) -> Request {
             target,
             precondition,
             propagation,
+            grace_seconds,
         } => {
             let mut preconditions = serde_json::Map::new();
             if let Some(uid) = &precondition.uid {
@@ -173,16 +176,49 @@ fn request_of(action: &Action) -> Request {
                     Propagation::Orphan => "Orphan",
                 });
             }
+            if let Some(seconds) = grace_seconds {
+                options["gracePeriodSeconds"] = json!(seconds);
+            }
             Request::with(
                 Method::Delete,
                 path(target, Subresource::None),
                 options.to_string(),
             )
         }
+        Action::Bind {
+            target,
+            precondition,
+            node,
+        } => {
+            let mut path = path(target, Subresource::None);
+            path.push_str("/binding");
+            let body = binding(target, precondition, node);
+            Request::with(Method::Post, path, body.to_string())
+        }
         Action::Ask { target } => Request::get(path(target, Subresource::None)),
         // Records are told to the recorder and never reach this point.
         Action::Record(_) => Request::get("/"),
     }
+}
+
+/// The server takes the identity and version of the pod from the metadata of the Binding.
+fn binding(target: &Target, precondition: &Precondition, node: &str) -> serde_json::Value {
+    let mut metadata = json!({
+        "namespace": target.name.namespace.as_str(),
+        "name": target.name.name.as_str(),
+    });
+    if let Some(uid) = &precondition.uid {
+        metadata["uid"] = uid.to_string().into();
+    }
+    if let Some(version) = &precondition.resource_version {
+        metadata["resourceVersion"] = version.as_str().into();
+    }
+    json!({
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": metadata,
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    })
 }
 
 fn bytes(json: &str) -> bytes::Bytes {
@@ -211,9 +247,14 @@ fn read(action: &Action, body: &[u8]) -> Answer {
         target,
         precondition,
         ..
+    }
+    | Action::Bind {
+        target,
+        precondition,
+        ..
     } = action
     {
-        // The answer may be the object or a mere Status; what went is known either way.
+        // The answer may be the object or a mere Status; what it is about is known either way.
         return Answer::Done(Written {
             name: target.name.name.clone(),
             uid: precondition.uid.clone().unwrap_or_default(),

@@ -111,6 +111,7 @@ fn target(action: &Action) -> Option<&flyball_plan::Target> {
         Action::Patch { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
+        | Action::Bind { target, .. }
         | Action::Ask { target } => Some(target),
         Action::Create { .. } | Action::Record(_) => None,
     }

@@ -224,6 +224,7 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             target,
             precondition,
             propagation,
+            grace_seconds,
         } => {
             let how = match propagation {
                 None => "",
@@ -231,10 +232,21 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
                 Some(Propagation::Foreground) => ", dependents first",
                 Some(Propagation::Orphan) => ", dependents stay",
             };
-            (
-                format!("delete {}{}{how}", named(target), insists(precondition)),
-                Value::Null,
-            )
+            let grace = match grace_seconds {
+                None => String::new(),
+                Some(0) => ", at once".to_owned(),
+                Some(seconds) => format!(", within {seconds} s"),
+            };
+            let (what, insists) = (named(target), insists(precondition));
+            (format!("delete {what}{insists}{how}{grace}"), Value::Null)
+        }
+        Action::Bind {
+            target,
+            precondition,
+            node,
+        } => {
+            let (what, insists) = (named(target), insists(precondition));
+            (format!("bind {what} to {node}{insists}"), Value::Null)
         }
         Action::Ask { target } => (format!("ask for {}", named(target)), Value::Null),
         Action::Record(record) => {

@@ -46,6 +46,7 @@ pub(super) fn clean_up(sync: &Sync<'_>, old: &[Set]) -> Flow<Option<String>> {
             target: Target::of(ReplicaSet::KIND, set.meta()),
             precondition: set.unchanged(),
             propagation: None,
+            grace_seconds: None,
         };
         surplus.iter().map(delete).collect()
     })?;

@@ -211,7 +211,8 @@ fn granted(action: &Action) -> Answer {
         Action::Create { .. } => done("made"),
         Action::Patch { target, .. }
         | Action::Update { target, .. }
-        | Action::Delete { target, .. } => done(&target.name.name),
+        | Action::Delete { target, .. }
+        | Action::Bind { target, .. } => done(&target.name.name),
         Action::Record(_) => done(""),
     }
 }

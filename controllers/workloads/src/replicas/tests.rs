@@ -115,7 +115,8 @@ fn granted(action: &Action) -> Answer {
         Action::Create { .. } => done("web-made"),
         Action::Patch { target, .. }
         | Action::Update { target, .. }
-        | Action::Delete { target, .. } => done(&target.name.name),
+        | Action::Delete { target, .. }
+        | Action::Bind { target, .. } => done(&target.name.name),
         Action::Ask { .. } => Answer::Read(Opaque::new(&live(json!({})).to_string()).unwrap()),
         Action::Record(_) => done(""),
     }

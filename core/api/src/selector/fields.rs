@@ -85,6 +85,11 @@ impl FieldSelector {
             .all(|term| (value_of(term) == &*term.value) == term.equal)
     }
 
+    /// The fields that conditions name.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|term| &*term.field)
+    }
+
     /// Whether this asks for nothing.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()

@@ -191,6 +191,7 @@ fn a_delete_that_found_nothing_still_waits_for_the_cache_to_show_it() {
         target: Target::of(Pod::KIND, &meta("a", "uid-1")),
         precondition: Precondition::unchanged(&meta("a", "uid-1")),
         propagation: None,
+        grace_seconds: None,
     };
     let stale = || seen("10", "1").add(pod("a", "uid-1")).build();
     let replaced = || {
@@ -220,6 +221,75 @@ fn a_delete_that_found_nothing_still_waits_for_the_cache_to_show_it() {
         assert_eq!(gate.check(&key(), &stale()).is_err(), waits, "{answer:?}");
         assert_eq!(gate.check(&key(), &seen("11", "1").build()), Ok(()));
     }
+}
+
+#[test]
+fn a_binding_opens_when_the_cache_shows_the_pod_in_another_version() {
+    let bind = Action::bind(Pod::KIND, &meta("a", "uid-1"), "node-1");
+    let bound = {
+        let mut pod = pod("a", "uid-1");
+        pod.metadata.resource_version = "6".into();
+        pod
+    };
+    for after in [None, Some(bound), Some(pod("a", "uid-2"))] {
+        let mut gate = Gate::default();
+        gate.note(&key(), &bind, &done(""));
+        // How far the cache has come says nothing: the version of the binding is not known.
+        let before = seen("10", "1").add(pod("a", "uid-1")).build();
+        let waiting = gate.check(&key(), &before).unwrap_err();
+        assert_eq!(waiting.kind, Pod::KIND);
+        assert_eq!(waiting.what, "own change of shop/a after version 5");
+        let after = after
+            .map_or(seen("11", "1"), |pod| seen("11", "1").add(pod))
+            .build();
+        assert_eq!(gate.check(&key(), &after), Ok(()));
+        assert!(gate.is_empty());
+    }
+}
+
+#[test]
+fn a_deletion_at_once_of_what_was_going_already_waits_until_it_is_gone_or_changed() {
+    let going = |version: &str| {
+        let mut pod = pod("a", "uid-1");
+        pod.metadata.deletion_timestamp = Some(Timestamp::UNIX_EPOCH);
+        pod.metadata.resource_version = version.into();
+        pod
+    };
+    let delete = |precondition| Action::Delete {
+        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
+        precondition,
+        propagation: None,
+        grace_seconds: Some(0),
+    };
+    let stale = || seen("10", "1").add(going("5")).build();
+    for after in [seen("11", "1"), seen("11", "1").add(going("6"))] {
+        let mut gate = Gate::default();
+        let by_version = delete(Precondition::unchanged(&meta("a", "uid-1")));
+        gate.note(&key(), &by_version, &done(""));
+        assert!(gate.check(&key(), &stale()).is_err());
+        assert_eq!(gate.check(&key(), &after.build()), Ok(()));
+    }
+    // Without a version nobody can tell the state before from the state after.
+    let mut gate = Gate::default();
+    let by_uid = delete(Precondition::incarnation(&meta("a", "uid-1")));
+    gate.note(&key(), &by_uid, &done(""));
+    assert_eq!(gate.check(&key(), &stale()), Ok(()));
+}
+
+#[test]
+fn a_binding_that_failed_or_named_no_version_is_not_waited_for() {
+    let by_uid = Action::Bind {
+        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
+        precondition: Precondition::incarnation(&meta("a", "uid-1")),
+        node: "node-1".into(),
+    };
+    let by_version = Action::bind(Pod::KIND, &meta("a", "uid-1"), "node-1");
+    let mut gate = Gate::default();
+    gate.note(&key(), &by_uid, &done(""));
+    for answer in [failed(409), failed(500), Answer::Skipped] {
+        gate.note(&key(), &by_version, &answer);
+    }
+    assert!(gate.is_empty());
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn a_correct_stage_has_nothing_wrong() {
         patch(unchanged.clone(), body.clone()),
         update(unchanged, body),
         Action::delete(Pod::KIND, &meta()),
+        Action::bind(Pod::KIND, &meta(), "node-1"),
         Action::Ask {
             target: Target::of(Pod::KIND, &meta()),
         },
@@ -77,6 +78,7 @@ fn a_delete_must_name_the_incarnation() {
             resource_version: Some("7".into()),
         },
         propagation: None,
+        grace_seconds: None,
     };
     assert_eq!(one(delete(None)), [Lint::DeleteWithoutUid(0)]);
     assert_eq!(
@@ -84,6 +86,24 @@ fn a_delete_must_name_the_incarnation() {
         [Lint::DeleteWithoutUid(0)]
     );
     assert_eq!(one(delete(Some(Uid::new("u")))), []);
+}
+
+#[test]
+fn a_binding_must_name_the_incarnation_and_a_node() {
+    let bind = |uid: Option<Uid>, node: &str| Action::Bind {
+        target: Target::of(Pod::KIND, &meta()),
+        precondition: Precondition {
+            uid,
+            resource_version: Some("7".into()),
+        },
+        node: node.into(),
+    };
+    let uid = Some(Uid::new("u"));
+    assert_eq!(one(bind(None, "node-1")), [Lint::BindWithoutUid(0)]);
+    let empty = Some(Uid::default());
+    assert_eq!(one(bind(empty, "node-1")), [Lint::BindWithoutUid(0)]);
+    assert_eq!(one(bind(uid.clone(), "")), [Lint::BindWithoutNode(0)]);
+    assert_eq!(one(bind(uid, "node-1")), []);
 }
 
 #[test]
@@ -152,6 +172,7 @@ fn what_is_wrong_is_named_by_its_place() {
         target: Target::of(Pod::KIND, &meta()),
         precondition: Precondition::default(),
         propagation: None,
+        grace_seconds: None,
     };
     let items = vec![create("{}"), bare, create("[]")];
     let found = lint(&Actions::in_order("stage", items));

@@ -229,6 +229,7 @@ async fn each_action_is_one_request_with_its_precondition() {
         target: target(),
         precondition: Precondition::unchanged(&meta()),
         propagation,
+        grace_seconds: Some(0),
     };
     let items = vec![
         Action::Patch {
@@ -271,6 +272,7 @@ async fn each_action_is_one_request_with_its_precondition() {
     assert_eq!(asks[2].json(), options);
     let orphan = asks[3].json();
     assert_eq!(orphan["propagationPolicy"], "Orphan");
+    assert_eq!(orphan["gracePeriodSeconds"], 0);
     assert_eq!(
         orphan["preconditions"],
         json!({"uid": "u-1", "resourceVersion": "7"})
@@ -288,6 +290,43 @@ async fn each_action_is_one_request_with_its_precondition() {
     assert_eq!(
         (deleted.name.as_str(), deleted.uid.to_string().as_str()),
         ("web", "u-1")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_binding_is_posted_with_the_identity_of_the_pod() {
+    let success = r#"{"kind":"Status","apiVersion":"v1","status":"Success","code":201}"#;
+    let api = Api::new(move |_, _| Answer::Is(201, success.to_owned()));
+    let (executor, _teller) = executor(&api, Term::forever());
+    let by_uid = Action::Bind {
+        target: Target::of(Pod::KIND, &meta()),
+        precondition: Precondition::incarnation(&meta()),
+        node: "node-1".into(),
+    };
+    let items = vec![Action::bind(Pod::KIND, &meta(), "node-1"), by_uid];
+    let answers = executor
+        .run(&Actions::in_order("bind", items))
+        .await
+        .unwrap();
+    let path = "POST /api/v1/namespaces/shop/pods/web/binding";
+    assert_eq!(api.lines(), [path, path]);
+    let expected = json!({
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"namespace": "shop", "name": "web", "uid": "u-1", "resourceVersion": "7"},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"},
+    });
+    let asks = api.asks();
+    assert_eq!(asks[0].json(), expected);
+    let metadata = json!({"namespace": "shop", "name": "web", "uid": "u-1"});
+    assert_eq!(asks[1].json()["metadata"], metadata);
+    let Got::Done(bound) = &answers[0] else {
+        panic!("not done")
+    };
+    // A Status says nothing of the pod, least of all its version.
+    assert_eq!(
+        (bound.name.as_str(), bound.resource_version.as_str()),
+        ("web", "")
     );
 }
 

@@ -37,14 +37,27 @@ use std::path::{Path, PathBuf};
 use flyball_api::ObjectName;
 use flyball_plan::Controller;
 
+use crate::World;
 use play::Case;
+
+/// Makes an empty world fit for a controller.
+type Prepared = fn(World) -> World;
 
 /// Checks every `*.yaml` in a folder, which is relative to the crate under test. Panics with all
 /// that went otherwise than expected, or if there is nothing to check; with `UPDATE_EXPECT` set,
 /// accepts whatever happened.
 pub fn check_cases<C: Controller<Key = ObjectName>>(controller: &C, folder: impl AsRef<Path>) {
+    check_cases_in(controller, folder, |world| world);
+}
+
+/// As [`check_cases`], in worlds that know what `prepared` adds: see [`World::knowing`].
+pub fn check_cases_in<C: Controller<Key = ObjectName>>(
+    controller: &C,
+    folder: impl AsRef<Path>,
+    prepared: Prepared,
+) {
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
-    let wrong = check(controller, folder.as_ref(), update);
+    let wrong = check(controller, folder.as_ref(), prepared, update);
     assert!(
         wrong.is_empty(),
         "\n{}\nUPDATE_EXPECT=1 accepts what happened.",
@@ -57,12 +70,13 @@ pub fn case_differences<C: Controller<Key = ObjectName>>(
     controller: &C,
     folder: impl AsRef<Path>,
 ) -> Vec<String> {
-    check(controller, folder.as_ref(), false)
+    check(controller, folder.as_ref(), |world| world, false)
 }
 
 fn check<C: Controller<Key = ObjectName>>(
     controller: &C,
     folder: &Path,
+    prepared: Prepared,
     update: bool,
 ) -> Vec<String> {
     let files = match yaml_files(folder) {
@@ -72,7 +86,7 @@ fn check<C: Controller<Key = ObjectName>>(
     };
     let checked = files
         .iter()
-        .map(|file| check_file(controller, file, update));
+        .map(|file| check_file(controller, file, prepared, update));
     checked.filter_map(Result::err).collect()
 }
 
@@ -94,12 +108,13 @@ fn yaml_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn check_file<C: Controller<Key = ObjectName>>(
     controller: &C,
     file: &Path,
+    prepared: Prepared,
     update: bool,
 ) -> Result<(), String> {
     let named = |what: String| format!("{}: {what}", file.display());
     let yaml = std::fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
     let case = Case::read(&yaml).map_err(named)?;
-    let happened = case.play(controller).map_err(named)?;
+    let happened = case.play(controller, prepared).map_err(named)?;
     if happened == case.expect {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use flyball_plan::{Answers, Controller, Rest, Revisit, Step, Target, lint};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::short;
+use super::{Prepared, short};
 use crate::run::Stage;
 use crate::{Caches, Fault, World};
 
@@ -50,11 +50,11 @@ impl Case {
     }
 
     /// Runs one sync and tells what it did.
-    pub(super) fn play<C>(&self, controller: &C) -> Result<String, String>
+    pub(super) fn play<C>(&self, controller: &C, prepared: Prepared) -> Result<String, String>
     where
         C: Controller<Key = ObjectName>,
     {
-        let mut world = self.now.map_or_else(World::default, World::new);
+        let mut world = prepared(self.now.map_or_else(World::default, World::new));
         for object in &self.objects {
             world.put(short::whole(object)?);
         }

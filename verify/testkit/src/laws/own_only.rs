@@ -55,6 +55,7 @@ fn judge<C: Lawful>(key: &str, action: &Action, world: &World) -> Result<(), Str
         Action::Patch { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
+        | Action::Bind { target, .. }
             if *target != key =>
         {
             let Some(child) = world.target(target) else {

@@ -80,7 +80,8 @@ fn spares_a_namesake(action: &Action, world: &World) -> Result<(), String> {
     let target = match action {
         Action::Patch { target, .. }
         | Action::Update { target, .. }
-        | Action::Delete { target, .. } => target,
+        | Action::Delete { target, .. }
+        | Action::Bind { target, .. } => target,
         Action::Create { .. } | Action::Ask { .. } | Action::Record(_) => return Ok(()),
     };
     let mut other = world.clone();

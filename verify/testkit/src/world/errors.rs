@@ -29,12 +29,29 @@ pub(crate) fn other_uid_updated(
     got: &str,
     is: &str,
 ) -> ApiError {
+    other_in_store(kind, key, name, "UID", got, is)
+}
+
+/// A write whose precondition the store itself finds not to hold.
+pub(crate) fn other_in_store(
+    kind: Kind,
+    key: &str,
+    name: &str,
+    field: &str,
+    got: &str,
+    is: &str,
+) -> ApiError {
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
-         AdditionalErrorMsg: Precondition failed: UID in precondition: {got}, UID in object meta: \
-         {is}"
+         AdditionalErrorMsg: Precondition failed: {field} in precondition: {got}, {field} in \
+         object meta: {is}"
     );
     conflict(&kind.to_string(), name, &why)
+}
+
+/// A binding of a pod that cannot be bound.
+pub(crate) fn unbindable(name: &str, why: &str) -> ApiError {
+    conflict("pods/binding", name, why)
 }
 
 /// A patch that names another incarnation: it tries to change what cannot change.

@@ -104,8 +104,9 @@ impl World {
         world
     }
 
-    /// Adds a kind of object.
+    /// Adds a kind of object, or another view of a known one: caches show the view named last.
     pub fn knowing<T: Object>(mut self) -> Self {
+        self.kinds.retain(|known| known.kind != T::kind());
         self.kinds.push(Cacher::of::<T>());
         self
     }

@@ -68,7 +68,13 @@ impl World {
                 target,
                 precondition,
                 propagation,
-            } => self.delete(target, precondition, *propagation),
+                grace_seconds,
+            } => self.delete(target, precondition, *propagation, *grace_seconds),
+            Action::Bind {
+                target,
+                precondition,
+                node,
+            } => self.bind(target, precondition, node),
             Action::Ask { target } => {
                 let text = self.find(target)?.to_string();
                 Opaque::new(&text)
@@ -217,6 +223,7 @@ impl World {
         target: &Target,
         precondition: &Precondition,
         propagation: Option<Propagation>,
+        grace_seconds: Option<u32>,
     ) -> Result<Answer, ApiError> {
         let id: Id = (target.kind, target.name.clone());
         let mut object = self.find(target)?.clone();
@@ -253,6 +260,7 @@ impl World {
             ..Written::default()
         };
         if !object["metadata"]["deletionTimestamp"].is_null() {
+            self.hasten(&id, &object, grace_seconds);
             return Ok(Answer::Done(done));
         }
         let finalizer = match propagation {
@@ -269,7 +277,7 @@ impl World {
         let held = object["metadata"]["finalizers"]
             .as_array()
             .is_some_and(|list| !list.is_empty());
-        let grace = self.grace_seconds(target.kind, &object);
+        let grace = self.grace_seconds(target.kind, &object, grace_seconds);
         if grace == 0 && !held {
             self.write(&id, None);
             return Ok(Answer::Done(done));
@@ -284,7 +292,7 @@ impl World {
     }
 
     /// Upstream, `pkg/registry/core/pod/strategy.go`: only a pod that some node runs is waited for.
-    fn grace_seconds(&self, kind: Kind, object: &Value) -> i64 {
+    fn grace_seconds(&self, kind: Kind, object: &Value, asked: Option<u32>) -> i64 {
         if kind != Pod::KIND || !self.pods_linger {
             return 0;
         }
@@ -293,8 +301,72 @@ impl World {
         if pod.spec.node_name.is_empty() || ended {
             return 0;
         }
-        let asked = &object["spec"]["terminationGracePeriodSeconds"];
-        asked.as_i64().unwrap_or(GRACE_SECONDS_DEFAULT)
+        let own = object["spec"]["terminationGracePeriodSeconds"].as_i64();
+        asked
+            .map(i64::from)
+            .or(own)
+            .unwrap_or(GRACE_SECONDS_DEFAULT)
+    }
+
+    /// Upstream, `rest/delete.go`: the time that a deletion under way may take can only shrink.
+    fn hasten(&mut self, id: &Id, old: &Value, asked: Option<u32>) {
+        let left = old["metadata"]["deletionGracePeriodSeconds"].as_i64();
+        let (Some(asked), Some(left)) = (asked, left.filter(|_| id.0 == Pod::KIND)) else {
+            return;
+        };
+        if i64::from(asked) < left {
+            let mut new = old.clone();
+            let seconds = std::time::Duration::from_secs(asked.into());
+            new["metadata"]["deletionTimestamp"] = json!(self.now.saturating_add(seconds));
+            new["metadata"]["deletionGracePeriodSeconds"] = asked.into();
+            self.store(id, old, new);
+        }
+    }
+
+    /// Upstream, `pkg/registry/core/pod/storage/storage.go`, `BindingREST`.
+    fn bind(
+        &mut self,
+        target: &Target,
+        precondition: &Precondition,
+        node: &str,
+    ) -> Result<Answer, ApiError> {
+        let (kind, name) = (target.kind, &target.name.name);
+        let mut pod = self.find(target)?.clone();
+        let is = |field: &str| pod["metadata"][field].as_str().unwrap_or_default();
+        let uid = precondition.uid.as_ref().map(ToString::to_string);
+        let version = precondition.resource_version.as_ref();
+        let version = version.map(ToString::to_string);
+        let wanted = [
+            ("UID", uid, is("uid")),
+            ("ResourceVersion", version, is("resourceVersion")),
+        ];
+        for (field, want, is) in wanted {
+            if let Some(want) = want.filter(|want| *want != is) {
+                let key = format!("/registry/{}/{}", kind.plural, target.name);
+                return Err(errors::other_in_store(kind, &key, name, field, &want, is));
+            }
+        }
+        let gates = pod["spec"]["schedulingGates"].as_array();
+        let why = if !pod["metadata"]["deletionTimestamp"].is_null() {
+            format!("pod {name} is being deleted, cannot be assigned to a host")
+        } else if let Some(node) = pod["spec"]["nodeName"].as_str() {
+            format!("pod {name} is already assigned to node {node:?}")
+        } else if gates.is_some_and(|gates| !gates.is_empty()) {
+            format!("pod {name} has non-empty .spec.schedulingGates")
+        } else {
+            let scheduled = json!({"type": "PodScheduled", "status": "True",
+                "lastTransitionTime": self.now});
+            let change = json!({"spec": {"nodeName": node}, "status": {"conditions": [scheduled]}});
+            merge(&mut pod, &change);
+            self.write(&(kind, target.name.clone()), Some(pod));
+            // The answer is a mere Status.
+            return Ok(Answer::Done(Written {
+                name: name.clone(),
+                uid: precondition.uid.clone().unwrap_or_default(),
+                ..Written::default()
+            }));
+        };
+        Err(errors::unbindable(name, &why))
     }
 
     fn is_terminating(&self, namespace: &str) -> bool {

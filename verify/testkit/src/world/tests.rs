@@ -278,6 +278,77 @@ fn running_pods_linger_and_others_go() {
 }
 
 #[test]
+fn a_deletion_may_be_hastened_but_not_slowed() {
+    let mut world = World::of([pod("a").ready(), pod("held").ready().finalizer("x/y")]);
+    let delete = |world: &mut World, name, grace_seconds| {
+        let meta = world.get::<Pod>("default", name).unwrap().metadata;
+        written(world.apply(&Action::Delete {
+            target: Target::of(Pod::KIND, &meta),
+            precondition: Precondition::incarnation(&meta),
+            propagation: None,
+            grace_seconds,
+        }));
+        let meta = |name| {
+            world
+                .json(Pod::KIND, "default", name)
+                .map(|pod| &pod["metadata"])
+        };
+        let grace = |meta: &serde_json::Value| meta["deletionGracePeriodSeconds"].as_i64();
+        meta(name).map(|meta| (grace(meta), meta["generation"].as_i64()))
+    };
+    // (asked for, left behind): the generation counts that it is going, not how fast.
+    let going = |seconds| Some((Some(seconds), Some(2)));
+    assert_eq!(delete(&mut world, "a", Some(20)), going(20));
+    assert_eq!(delete(&mut world, "a", Some(25)), going(20));
+    assert_eq!(delete(&mut world, "a", None), going(20));
+    assert_eq!(delete(&mut world, "a", Some(5)), going(5));
+    assert_eq!(delete(&mut world, "a", Some(0)), None);
+    assert_eq!(delete(&mut world, "held", Some(0)), going(0));
+    assert_eq!(delete(&mut world, "held", Some(0)), going(0));
+}
+
+#[test]
+fn a_binding_assigns_a_pod_once() {
+    let mut world = World::of([pod("a"), pod("going").finalizer("x/y")]);
+    let meta = |world: &World, name| world.get::<Pod>("default", name).unwrap().metadata;
+    let seen = meta(&world, "a");
+    let bind = |meta: &flyball_api::Meta, node| Action::bind(Pod::KIND, meta, node);
+    let answer = written(world.apply(&bind(&seen, "node-1")));
+    assert_eq!(answer.resource_version, "", "a Status has none");
+    let bound = world.json(Pod::KIND, "default", "a").unwrap();
+    assert_eq!(bound["spec"]["nodeName"], "node-1");
+    assert_eq!(bound["status"]["conditions"][0]["type"], "PodScheduled");
+    assert_eq!(bound["metadata"]["generation"], 1);
+    // (pod, why not): seen before it was bound, bound already, another one, on its way out, gone.
+    let bound = meta(&world, "a");
+    let mut other = bound.clone();
+    other.uid = "other".into();
+    written(world.apply(&Action::delete(Pod::KIND, &meta(&world, "going"))));
+    let mut gone = bound.clone();
+    gone.name = "gone".into();
+    let refusals = [
+        (seen, Class::Conflict, "ResourceVersion in precondition"),
+        (
+            bound,
+            Class::Conflict,
+            "pod a is already assigned to node \"node-1\"",
+        ),
+        (other, Class::Conflict, "UID in precondition"),
+        (
+            meta(&world, "going"),
+            Class::Conflict,
+            "is being deleted, cannot be assigned to a host",
+        ),
+        (gone, Class::NotFound, "not found"),
+    ];
+    for (meta, expected, why) in refusals {
+        let (class, message) = error(&world.apply(&bind(&meta, "node-2")));
+        assert_eq!(class, expected, "{message}");
+        assert!(message.contains(why), "{message}");
+    }
+}
+
+#[test]
 fn orphaning_holds_the_object_until_someone_has_let_its_dependents_go() {
     let mut world = World::of([replica_set("a")]);
     let set: ReplicaSet = world.get("default", "a").unwrap();
@@ -288,6 +359,7 @@ fn orphaning_holds_the_object_until_someone_has_let_its_dependents_go() {
         target,
         precondition,
         propagation,
+        grace_seconds: None,
     }));
     let held: ReplicaSet = world.get("default", "a").unwrap();
     assert!(held.metadata.is_deleting() && *held.metadata.finalizers == ["orphan"]);

@@ -155,6 +155,7 @@ fn delete<const BUG: u8>(pod: &Pod) -> Action {
         target: Target::of(Pod::KIND, &pod.metadata),
         precondition,
         propagation: None,
+        grace_seconds: None,
     }
 }
 

@@ -261,6 +261,7 @@ impl Judge {
             }
             Action::Update { .. } => self.once(scene),
             Action::Delete { .. } => scene.history(),
+            Action::Bind { .. } => Err("assigns pods to nodes".to_owned()),
             Action::Ask { .. } => Ok(()),
         }
     }
@@ -309,7 +310,8 @@ impl Scene<'_> {
         match self.action {
             Action::Patch { target, .. }
             | Action::Update { target, .. }
-            | Action::Delete { target, .. } => Some(target),
+            | Action::Delete { target, .. }
+            | Action::Bind { target, .. } => Some(target),
             Action::Create { .. } | Action::Ask { .. } | Action::Record(_) => None,
         }
     }
