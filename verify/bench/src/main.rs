@@ -15,6 +15,19 @@
 //! - *informer*: microseconds to take in one object of a streamed list: the median to read it, and its share of
 //!   storing, indexing and delivering all of them.
 //!
+//! # `bench commits`
+//!
+//! Only with the feature `engines`: `cargo run --release -p flyball-bench --features engines -- commits`.
+//!
+//! Lets writers commit small values and wait until each is durable: through our log, and through the engines fjall
+//! and redb under the same group commit. No cluster is needed; the disk is the one of `--folder`. Columns:
+//!
+//! - *writers*: how many wait at a time, which is how many commits can share one sync.
+//! - *p50*, *p99*: how long a commit takes until it is acknowledged.
+//! - *CPU*: microseconds of CPU time per commit, the harness included, which is the same for all.
+//! - *disk*: what the folder takes in the end; at most 10,000 different keys are written.
+//! - *reopen*: how long it takes to open the folder again and read all of it.
+//!
 //! # `bench workloads`
 //!
 //! Runs each manager on a fresh etcd and kube-apiserver of its own, all on this machine, with the same
@@ -41,6 +54,8 @@
 #![allow(clippy::print_stdout)]
 
 mod bytes;
+#[cfg(feature = "engines")]
+mod commits;
 mod progress;
 mod table;
 mod workloads;
@@ -56,6 +71,8 @@ fn main() -> ExitCode {
     let matches = command_line().get_matches();
     let outcome = match matches.subcommand() {
         Some(("bytes", arguments)) => bytes::run(arguments, || ALLOCATOR.allocated()),
+        #[cfg(feature = "engines")]
+        Some(("commits", arguments)) => commits::run(arguments, || ALLOCATOR.allocated()),
         Some(("workloads", arguments)) => workloads::run(arguments),
         _ => Ok(false),
     };
@@ -70,12 +87,15 @@ fn main() -> ExitCode {
 }
 
 fn command_line() -> Command {
-    Command::new("bench")
+    let command = Command::new("bench")
         .about("Measures Flyball, alone and beside upstream's manager")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(bytes::command_line())
-        .subcommand(workloads::command_line())
+        .subcommand(workloads::command_line());
+    #[cfg(feature = "engines")]
+    let command = command.subcommand(commits::command_line());
+    command
 }
 
 #[cfg(test)]

@@ -1,0 +1,8 @@
+//! What is promised about folders, on real files.
+
+mod cutting;
+mod damage;
+mod failing;
+mod folding;
+mod opening;
+mod scratch;
