@@ -37,8 +37,12 @@ impl Source {
     }
 
     /// Whether the file belongs to a layer of pure code.
+    ///
+    /// Build scripts do not: they run where the program is built, and nothing of them gets into it.
     pub(super) fn is_pure(&self) -> bool {
-        self.path.starts_with("core/") || self.path.starts_with("controllers/")
+        let mut parts = self.path.split('/');
+        let is_pure = matches!(parts.next(), Some("core" | "controllers"));
+        is_pure && !matches!(parts.nth(1), Some("build" | "build.rs"))
     }
 }
 
@@ -146,6 +150,7 @@ fn is_root(tree: &Tree, path: &str) -> bool {
         "src" => matches!(name, "lib.rs" | "main.rs") && is_crate(above),
         "bin" => file_name(above) == "src" && is_crate(folder_of(above)),
         "tests" | "benches" | "examples" => is_crate(above),
+        "build" if name == "main.rs" && is_crate(above) => true,
         _ if name == "main.rs" => {
             matches!(file_name(above), "tests" | "benches" | "examples")
                 && is_crate(folder_of(above))
@@ -206,6 +211,23 @@ mod tests {
                 "tests/laws/model.rs",
             ]
         );
+    }
+
+    #[test]
+    fn a_build_script_is_a_root_and_not_pure() {
+        let sources = Sources::of(&Tree::of(&[
+            ("core/a/Cargo.toml", ""),
+            ("core/a/build/main.rs", "mod facts;"),
+            ("core/a/build/facts.rs", ""),
+            ("core/a/src/lib.rs", "mod build;"),
+            ("core/a/src/build.rs", ""),
+            ("core/b/Cargo.toml", ""),
+            ("core/b/build.rs", ""),
+        ]));
+        assert!(sources.iter().all(|source| source.is_reached));
+        let pure = sources.iter().filter(|source| source.is_pure());
+        let pure: Vec<&str> = pure.map(|source| source.path.as_str()).collect();
+        assert_eq!(pure, ["core/a/src/build.rs", "core/a/src/lib.rs"]);
     }
 
     #[test]

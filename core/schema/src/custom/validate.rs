@@ -1,0 +1,248 @@
+//! Values of a custom resource against its schema.
+//!
+//! Rules in the Common Expression Language are not evaluated here.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::checks::{Faults, ValueFault};
+use super::{convert, entries, field, texts};
+use crate::{ListKind, Rules, Schema, Shape};
+
+/// All that is wrong with a custom resource whose defaults have been applied.
+///
+/// `matches` says whether a regular expression (the first argument) occurs in a text. Whatever the schema says of
+/// metadata is checked; what every metadata must be is not.
+pub fn value_faults(
+    schema: Schema<'_>,
+    value: &Value,
+    matches: &dyn Fn(&str, &str) -> bool,
+) -> Vec<ValueFault> {
+    let mut faults = Faults {
+        matches,
+        found: Vec::new(),
+        looked: 0,
+    };
+    of_type(&mut faults, schema, value, "");
+    duplicates(&mut faults, schema, value, "");
+    faults.found
+}
+
+fn of_type(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &str) {
+    faults.looked += 1;
+    if let Some(rules) = schema.rules() {
+        if value.is_null() && (rules.nullable || matches!(schema.shape(), Shape::Any)) {
+            return;
+        }
+        let expected = expected(schema);
+        if !is_of(schema, value) {
+            faults.wrong_type(path, value, expected);
+        }
+        combined(faults, rules, value, path);
+        faults.check(rules, value, path);
+        if rules.embedded_resource {
+            for name in ["apiVersion", "kind"] {
+                let text = value.get(name).and_then(Value::as_str).unwrap_or_default();
+                if value.is_object() && text.is_empty() {
+                    faults.required(&below(path, name));
+                }
+            }
+        }
+    }
+    match (schema.shape(), value) {
+        (Shape::Object(object), Value::Object(value)) => {
+            for field in &object.fields {
+                match value.get(field.name.as_str()) {
+                    Some(of) => of_type(faults, schema.at(field.of), of, &below(path, &field.name)),
+                    // What every metadata must have is not the schema's to say.
+                    None if field.required && schema.rules().is_some() => {
+                        faults.required(&below(path, &field.name));
+                    }
+                    None => {}
+                }
+            }
+        }
+        (Shape::Map { value: of, .. }, Value::Object(value)) => {
+            for (key, value) in value {
+                of_type(faults, schema.at(*of), value, &below(path, key));
+            }
+        }
+        (Shape::List(list), Value::Array(items)) => {
+            for (at, item) in items.iter().enumerate() {
+                of_type(faults, schema.at(list.item), item, &format!("{path}[{at}]"));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn expected(schema: Schema<'_>) -> &'static str {
+    match schema.shape() {
+        Shape::Object(_) | Shape::Map { .. } => "object",
+        Shape::List(_) => "array",
+        Shape::Text(_) => "string",
+        Shape::Integer { .. } => "integer",
+        Shape::Number => "number",
+        Shape::Boolean => "boolean",
+        Shape::IntOrText => "integer,string",
+        Shape::Any => "any",
+    }
+}
+
+fn is_of(schema: Schema<'_>, value: &Value) -> bool {
+    // A number without a fraction is a whole number however it is written.
+    let is_whole = || value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    match schema.shape() {
+        Shape::Object(_) | Shape::Map { .. } => value.is_object(),
+        Shape::List(_) => value.is_array(),
+        Shape::Text(_) => value.is_string(),
+        Shape::Integer { .. } => is_whole(),
+        Shape::Number => value.is_number(),
+        Shape::Boolean => value.is_boolean(),
+        Shape::IntOrText => value.is_string() || is_whole(),
+        Shape::Any => true,
+    }
+}
+
+/// Checks `anyOf`, `oneOf`, `allOf` and `not`.
+fn combined(faults: &mut Faults<'_>, rules: &Rules, value: &Value, path: &str) {
+    for (name, schemas) in &rules.junctors {
+        let list = match schemas {
+            Value::Array(list) => list.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let results: Vec<Faults<'_>> = list
+            .iter()
+            .map(|schema| {
+                let mut faults = Faults {
+                    matches: faults.matches,
+                    found: Vec::new(),
+                    looked: 0,
+                };
+                nested(&mut faults, schema, value, path);
+                faults
+            })
+            .collect();
+        let valid = results.iter().filter(|one| one.found.is_empty()).count();
+        match name.as_str() {
+            "allOf" if valid < results.len() => {
+                faults
+                    .found
+                    .extend(results.into_iter().flat_map(|one| one.found));
+                faults.combined(path, "must validate all the schemas (allOf)");
+            }
+            "anyOf" if valid == 0 => {
+                faults.combined(path, "must validate at least one schema (anyOf)");
+                faults.found.extend(nearest(results));
+            }
+            "oneOf" if valid == 0 => {
+                let what = "must validate one and only one schema (oneOf). Found none valid";
+                faults.combined(path, what);
+                faults.found.extend(nearest(results));
+            }
+            "oneOf" if valid > 1 => {
+                let what = format!(
+                    "must validate one and only one schema (oneOf). Found {valid} valid alternatives"
+                );
+                faults.combined(path, &what);
+            }
+            "not" if valid > 0 => faults.combined(path, "must not validate the schema (not)"),
+            _ => {}
+        }
+    }
+}
+
+/// The faults of the alternative that had most to say about the value; the first of several.
+fn nearest(results: Vec<Faults<'_>>) -> Vec<ValueFault> {
+    let best = results
+        .into_iter()
+        .reduce(|best, next| match next.looked > best.looked {
+            true => next,
+            false => best,
+        });
+    best.map(|best| best.found).unwrap_or_default()
+}
+
+/// Checks a value against a schema that restricts values without saying what belongs.
+fn nested(faults: &mut Faults<'_>, schema: &Value, value: &Value, path: &str) {
+    faults.looked += 1;
+    let rules = convert::rules(schema);
+    combined(faults, &rules, value, path);
+    faults.check(&rules, value, path);
+    match value {
+        Value::Object(object) => {
+            for (name, of) in entries(schema, "properties") {
+                if let Some(value) = object.get(name) {
+                    nested(faults, of, value, &below(path, name));
+                }
+            }
+            for name in texts(schema.get("required")) {
+                if !object.contains_key(name.as_str()) {
+                    faults.required(&below(path, &name));
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(of) = field(schema, "items") {
+                for (at, item) in items.iter().enumerate() {
+                    nested(faults, of, item, &format!("{path}[{at}]"));
+                }
+            }
+        }
+        // The one place where a nested schema names types: an integer or a string.
+        value => match schema.get("type").and_then(Value::as_str) {
+            Some("integer") if !value.is_number() => faults.wrong_type(path, value, "integer"),
+            Some("string") if !value.is_string() => faults.wrong_type(path, value, "string"),
+            _ => {}
+        },
+    }
+}
+
+/// Items that a set or map cannot tell apart.
+fn duplicates(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &str) {
+    match (schema.shape(), value) {
+        (Shape::Object(_) | Shape::Map { .. }, Value::Object(object)) => {
+            for (name, value) in object {
+                if let Some(of) = schema.field(name) {
+                    duplicates(faults, of, value, &below(path, name));
+                }
+            }
+        }
+        (Shape::List(list), Value::Array(items)) => {
+            let mut seen = BTreeSet::new();
+            for (at, item) in items.iter().enumerate() {
+                let path = format!("{path}[{at}]");
+                let identity = match &list.kind {
+                    ListKind::Atomic => None,
+                    ListKind::Set => Some(item.clone()),
+                    ListKind::Map { keys } => {
+                        let keys = keys
+                            .iter()
+                            .filter_map(|key| Some((key, item.get(key.as_str())?)));
+                        let keys = keys.map(|(key, value)| (key.to_string(), value.clone()));
+                        Some(Value::Object(Map::from_iter(keys)))
+                    }
+                };
+                if let Some(identity) = identity
+                    && !seen.insert(identity.to_string())
+                {
+                    let message = format!("Duplicate value: {identity}");
+                    faults.add(&path, "FieldValueDuplicate", message);
+                }
+                duplicates(faults, schema.at(list.item), item, &path);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! What Go says of a text that is not JSON.
+
+/// The message for what serde_json says of a text.
+pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let found = at(text, error.line(), error.column());
+    let place = |place: &str| match found {
+        Some(found) => format!("invalid character {} {place}", quoted(found)),
+        None => said.clone(),
+    };
+    match said.split(" at line ").next().unwrap_or_default() {
+        "expected value" => place("looking for beginning of value"),
+        "key must be a string" => place("looking for beginning of object key string"),
+        "trailing comma" if found == Some('}') => {
+            place("looking for beginning of object key string")
+        }
+        "trailing comma" => place("looking for beginning of value"),
+        "expected `:`" => place("after object key"),
+        "expected `,` or `}`" => place("after object key:value pair"),
+        "expected `,` or `]`" => place("after array element"),
+        "trailing characters" => place("after top-level value"),
+        "invalid escape" => place("in string escape code"),
+        "invalid number" => place("in numeric literal"),
+        _ => said,
+    }
+}
+
+/// The character at a line and column, both counted from one.
+fn at(text: &[u8], line: usize, column: usize) -> Option<char> {
+    let line = text
+        .split(|byte| *byte == b'\n')
+        .nth(line.checked_sub(1)?)?;
+    let rest = line.get(column.checked_sub(1)?..)?;
+    String::from_utf8_lossy(rest.get(..rest.len().min(4))?)
+        .chars()
+        .next()
+}
+
+fn quoted(character: char) -> String {
+    match character {
+        '"' => "'\"'".to_owned(),
+        character => format!("{character:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_character_and_its_place_are_named() {
+        for (text, why) in [
+            ("{", "unexpected end of JSON input"),
+            ("", "unexpected end of JSON input"),
+            ("{\"a\": \"b", "unexpected end of JSON input"),
+            (
+                "{\"spec\": }",
+                "invalid character '}' looking for beginning of value",
+            ),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            (
+                "{\"a\":1 \"b\":2}",
+                "invalid character '\"' after object key:value pair",
+            ),
+            (
+                "{\"a\":1,}",
+                "invalid character '}' looking for beginning of object key string",
+            ),
+            (
+                "{\"a\":[1,]}",
+                "invalid character ']' looking for beginning of value",
+            ),
+            (
+                "{\"a\":\n[1 2]}",
+                "invalid character '2' after array element",
+            ),
+            ("{} x", "invalid character 'x' after top-level value"),
+            (
+                "{a:1}",
+                "invalid character 'a' looking for beginning of object key string",
+            ),
+            ("x", "invalid character 'x' looking for beginning of value"),
+            (
+                "{\"a\":\"\\q\"}",
+                "invalid character 'q' in string escape code",
+            ),
+            ("{\"a\": -}", "invalid character '}' in numeric literal"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert_eq!(message(text.as_bytes(), &error), why, "{error}");
+        }
+    }
+}

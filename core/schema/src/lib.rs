@@ -1,0 +1,33 @@
+//! What objects look like: the types of built-in kinds and of custom resources, as data.
+//!
+//! Types live in an arena ([`Types`]) because they refer to each other, some to themselves. A [`Schema`] is a
+//! place in it: from there one asks for fields, items and values.
+//!
+//! Start at [`builtin`] for the kinds that every cluster has, at [`custom_resource`] for those that a
+//! CustomResourceDefinition adds, at [`decode`] for how a text becomes an object of its type, at [`openapi`] for the
+//! documents that clients read.
+//!
+//! This crate owns no arrow of the flow; decoding, patches, validation and documents read it.
+
+mod builtin;
+mod custom;
+mod decode;
+pub mod openapi;
+mod resource;
+mod rules;
+mod types;
+
+pub use builtin::{BuiltIn, builtin, described};
+pub use custom::{
+    SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
+    structural_faults, value_faults,
+};
+pub use decode::{
+    DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, prune, strict_message,
+};
+pub use resource::{Resource, Subresource};
+pub use rules::{Bound, Range, Rules};
+pub use types::{
+    Field, ListKind, ListShape, ObjectShape, Schema, Shape, Strategic, TextFormat, Type, TypeId,
+    Types,
+};
