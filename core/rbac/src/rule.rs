@@ -1,0 +1,224 @@
+//! A rule: which verbs on which resources or paths, and whether a request falls under it.
+
+use flyball_api::Text;
+use serde::{Deserialize, Serialize};
+
+use crate::views::null_default;
+use crate::{Attributes, Resource, Target};
+
+/// What matches everything in the lists of a rule.
+pub(crate) const ALL: &str = "*";
+
+/// A rule of a role: `rbacv1.PolicyRule`.
+///
+/// A request falls under it if each of its parts is in the list for it. Absent, null and empty
+/// lists are the same; an empty list matches nothing, but for `resource_names`, where it matches
+/// every name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolicyRule {
+    /// What may be done; `*` is anything.
+    #[serde(deserialize_with = "null_default")]
+    pub verbs: Vec<Text>,
+    /// The API groups of the resources; empty is the core group, `*` is any.
+    #[serde(
+        rename = "apiGroups",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub api_groups: Vec<Text>,
+    /// `pods`, `pods/log`, `*/scale`, or `*` for all resources and subresources.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub resources: Vec<Text>,
+    /// The objects meant; all if empty.
+    #[serde(
+        rename = "resourceNames",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub resource_names: Vec<Text>,
+    /// Paths that are no resources; a `*` at the end stands for any rest.
+    #[serde(
+        rename = "nonResourceURLs",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub non_resource_urls: Vec<Text>,
+}
+
+impl PolicyRule {
+    /// Whether the request falls under this rule.
+    pub fn allows(&self, request: &Attributes<'_>) -> bool {
+        has_or_all(&self.verbs, request.verb)
+            && match &request.target {
+                Target::Resource(resource) => self.allows_resource(resource),
+                Target::Path(path) => self
+                    .non_resource_urls
+                    .iter()
+                    .any(|pattern| path_matches(pattern, path)),
+            }
+    }
+
+    fn allows_resource(&self, wanted: &Resource<'_>) -> bool {
+        has_or_all(&self.api_groups, wanted.group)
+            && self
+                .resources
+                .iter()
+                .any(|pattern| resource_matches(pattern, wanted))
+            && (self.resource_names.is_empty() || has(&self.resource_names, wanted.name))
+    }
+}
+
+/// Whether the list has the word.
+pub(crate) fn has(list: &[Text], word: &str) -> bool {
+    list.iter().any(|item| item == word)
+}
+
+/// Whether the list has the word or matches everything.
+pub(crate) fn has_or_all(list: &[Text], word: &str) -> bool {
+    list.iter().any(|item| item == ALL || item == word)
+}
+
+/// Whether the path is the pattern, or begins with it up to its final `*`.
+pub(crate) fn path_matches(pattern: &str, path: &str) -> bool {
+    pattern == path || (pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*')))
+}
+
+fn resource_matches(pattern: &str, wanted: &Resource<'_>) -> bool {
+    if pattern == ALL {
+        return true;
+    }
+    if wanted.subresource.is_empty() {
+        return pattern == wanted.resource;
+    }
+    let below = |resource: &str| {
+        pattern
+            .strip_prefix(resource)
+            .and_then(|rest| rest.strip_prefix('/'))
+            == Some(wanted.subresource)
+    };
+    below(wanted.resource) || below(ALL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::User;
+    use crate::testing::rule;
+
+    fn allows(row: &str, verb: &str, target: Target<'_>) -> bool {
+        let user = User::default();
+        let user = &user;
+        rule(row).allows(&Attributes { user, verb, target })
+    }
+
+    /// `group/resource/subresource/name`, of which the end may be missing.
+    fn resource(path: &str) -> Target<'_> {
+        let mut parts = path.split('/');
+        let mut next = || parts.next().unwrap_or_default();
+        Target::Resource(Resource {
+            group: next(),
+            resource: next(),
+            subresource: next(),
+            name: next(),
+            namespace: "",
+        })
+    }
+
+    #[test]
+    fn every_part_of_a_request_must_be_in_its_list() {
+        for (row, verb, path, expected) in [
+            ("get core: pods", "get", "/pods", true),
+            ("get core: pods", "list", "/pods", false),
+            ("get core: pods", "get", "apps/pods", false),
+            ("get core: pods", "get", "/services", false),
+            ("* core: pods", "anything", "/pods", true),
+            ("get *: pods", "get", "apps/pods", true),
+            ("get core: *", "get", "/services", true),
+            ("get,list apps,batch: jobs", "list", "batch/jobs", true),
+            ("GET core: pods", "get", "/pods", false),
+        ] {
+            assert_eq!(
+                allows(row, verb, resource(path)),
+                expected,
+                "{row}: {verb} {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_resource_does_not_include_its_subresources_but_a_star_does() {
+        for (row, path, expected) in [
+            ("get core: pods", "/pods/log", false),
+            ("get core: pods/log", "/pods/log", true),
+            ("get core: pods/log", "/pods", false),
+            ("get core: *", "/pods/log", true),
+            ("get core: */log", "/pods/log", true),
+            ("get core: */log", "/pods/status", false),
+            ("get core: */log", "/pods", false),
+            ("get core: pods/*", "/pods/log", false),
+            ("get core: podslog", "/pods/log", false),
+        ] {
+            assert_eq!(
+                allows(row, "get", resource(path)),
+                expected,
+                "{row}: {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_limit_a_rule_to_requests_that_name_one() {
+        for (row, path, expected) in [
+            ("get core: pods named a b", "/pods//a", true),
+            ("get core: pods named a b", "/pods//c", false),
+            ("list core: pods named a b", "/pods", false),
+            ("get core: pods", "/pods//c", true),
+        ] {
+            assert_eq!(
+                allows(row, "get", resource(path)),
+                expected,
+                "{row}: {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_may_end_in_a_star_and_only_there() {
+        for (row, path, expected) in [
+            ("get url: *", "/anything", true),
+            ("get url: /apis", "/apis", true),
+            ("get url: /apis", "/apis/v1", false),
+            ("get url: /apis/*", "/apis/v1", true),
+            ("get url: /apis/*", "/apis/", true),
+            ("get url: /apis/*", "/apis", false),
+            ("get url: /*/v1", "/apis/v1", false),
+            ("get url: /apis**", "/apis/v1", true),
+        ] {
+            assert_eq!(
+                allows(row, "get", Target::Path(path)),
+                expected,
+                "{row}: {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn paths_and_resources_are_worlds_apart() {
+        assert!(!allows("* *: *", "get", Target::Path("/version")));
+        assert!(!allows("* url: *", "get", resource("/pods")));
+    }
+
+    #[test]
+    fn an_empty_rule_allows_nothing() {
+        let rule: PolicyRule = serde_json::from_str(r#"{"verbs":null}"#).unwrap();
+        let user = User::default();
+        let (user, verb) = (&user, "get");
+        for target in [resource("/pods"), Target::Path("")] {
+            assert!(!rule.allows(&Attributes { user, verb, target }));
+        }
+    }
+}

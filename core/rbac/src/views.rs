@@ -1,0 +1,235 @@
+//! Roles and bindings as views: the four kinds of `rbac.authorization.k8s.io/v1`.
+//!
+//! They hold every field that upstream has, because they are written back as well as read.
+
+use flyball_api::{DecodeError, Kind, LabelSelector, Meta, Object, Pool, Text, Uid};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::PolicyRule;
+
+/// The API group of roles and bindings.
+pub const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Rules that a binding can grant within a namespace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Role {
+    /// Metadata.
+    pub metadata: Meta,
+    /// What is allowed.
+    #[serde(default, deserialize_with = "null_default")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// Rules that a binding can grant everywhere, or in its own namespace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRole {
+    /// Metadata.
+    pub metadata: Meta,
+    /// What is allowed.
+    #[serde(default, deserialize_with = "null_default")]
+    pub rules: Vec<PolicyRule>,
+    /// Where the rules come from, if they are collected from other ClusterRoles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregation_rule: Option<AggregationRule>,
+}
+
+/// Which ClusterRoles lend their rules to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AggregationRule {
+    /// A ClusterRole that one of these selects is collected.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub cluster_role_selectors: Vec<LabelSelector>,
+}
+
+/// Grants a role to subjects within a namespace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RoleBinding {
+    /// Metadata.
+    pub metadata: Meta,
+    /// Who gets the role.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub subjects: Vec<Subject>,
+    /// The role: a Role of the namespace, or a ClusterRole.
+    pub role_ref: RoleRef,
+}
+
+/// Grants a ClusterRole to subjects everywhere.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRoleBinding {
+    /// Metadata.
+    pub metadata: Meta,
+    /// Who gets the role.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub subjects: Vec<Subject>,
+    /// The role: a ClusterRole.
+    pub role_ref: RoleRef,
+}
+
+/// Somebody that a role is granted to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Subject {
+    /// `User`, `Group` or `ServiceAccount`; anything else is nobody.
+    #[serde(deserialize_with = "null_default")]
+    pub kind: Text,
+    /// [`GROUP`] for users and groups, empty for service accounts.
+    #[serde(
+        skip_serializing_if = "Text::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub api_group: Text,
+    /// The name.
+    #[serde(deserialize_with = "null_default")]
+    pub name: Text,
+    /// The namespace of a service account; if empty, that of the RoleBinding.
+    #[serde(
+        skip_serializing_if = "Text::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub namespace: Text,
+}
+
+/// The role that a binding grants; it never changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RoleRef {
+    /// [`GROUP`].
+    #[serde(deserialize_with = "null_default")]
+    pub api_group: Text,
+    /// `Role` or `ClusterRole`.
+    #[serde(deserialize_with = "null_default")]
+    pub kind: Text,
+    /// The name.
+    #[serde(deserialize_with = "null_default")]
+    pub name: Text,
+}
+
+/// Reads null as what is not there, as the server does.
+pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Implements what informers and writers need of a view.
+macro_rules! object {
+    ($view:ty, $kind:expr) => {
+        impl Object for $view {
+            fn kind() -> Kind {
+                $kind
+            }
+            fn namespace(&self) -> &str {
+                &self.metadata.namespace
+            }
+            fn name(&self) -> &str {
+                &self.metadata.name
+            }
+            fn uid(&self) -> &Uid {
+                &self.metadata.uid
+            }
+            fn resource_version(&self) -> &str {
+                &self.metadata.resource_version
+            }
+            fn is_deleting(&self) -> bool {
+                self.metadata.is_deleting()
+            }
+            fn decode(json: &[u8]) -> Result<Self, DecodeError> {
+                serde_json::from_slice(json).map_err(DecodeError::new)
+            }
+            fn share(&mut self, pool: &mut Pool) {
+                self.metadata.share(pool);
+            }
+        }
+
+        impl $view {
+            /// The kind of this view.
+            pub const KIND: Kind = $kind;
+
+            /// The whole object as JSON, with its kind and API version.
+            pub fn document(&self) -> Value {
+                // Strings, lists and maps with strings as keys: writing them cannot fail.
+                let mut document = serde_json::to_value(self).unwrap_or_default();
+                if let Value::Object(fields) = &mut document {
+                    fields.insert("apiVersion".to_owned(), Self::KIND.api_version().into());
+                    fields.insert("kind".to_owned(), Self::KIND.kind.into());
+                }
+                document
+            }
+        }
+    };
+}
+
+object!(Role, Kind::namespaced(GROUP, "v1", "Role", "roles"));
+object!(
+    ClusterRole,
+    Kind::cluster(GROUP, "v1", "ClusterRole", "clusterroles")
+);
+object!(
+    RoleBinding,
+    Kind::namespaced(GROUP, "v1", "RoleBinding", "rolebindings")
+);
+object!(
+    ClusterRoleBinding,
+    Kind::cluster(GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings")
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_may_be_null_and_a_role_without_rules_is_written_with_an_empty_list() {
+        let role = ClusterRole::decode(br#"{"metadata":{"name":"a"},"rules":null}"#).unwrap();
+        let expected = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "a"},
+            "rules": [],
+        });
+        assert_eq!(role.document(), expected);
+    }
+
+    #[test]
+    fn an_unknown_field_of_the_metadata_survives() {
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "a", "namespace": "b", "fromTheFuture": {"c": [1]}},
+            "roleRef": {"apiGroup": GROUP, "kind": "Role", "name": "d"},
+        });
+        let decoded = RoleBinding::decode(binding.to_string().as_bytes()).unwrap();
+        assert_eq!(decoded.document(), binding);
+        assert_eq!(decoded.object_name().to_string(), "b/a");
+    }
+
+    #[test]
+    fn what_is_no_role_is_an_error() {
+        for text in [
+            "",
+            "[]",
+            r#"{"rules":[]}"#,
+            r#"{"metadata":{},"rules":[{"verbs":"get"}]}"#,
+        ] {
+            assert!(Role::decode(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}
