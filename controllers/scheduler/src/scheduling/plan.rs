@@ -1,0 +1,205 @@
+//! What a sync decides, from top to bottom.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_api::{ApiError, Timestamp, Uid};
+use flyball_plan::{Action, Actions, Answer, Answers, Report, Round, Step};
+
+use super::{Observation, SchedulerSettings, status};
+use crate::placing::{Decision, FAILURES_MAX, Failure, Nomination};
+use crate::views::Pod;
+
+const PLACE: &str = "place";
+const SETTLE: &str = "settle";
+const TELL: &str = "tell";
+
+/// When pods that fit nowhere are tried again although nothing has changed (upstream,
+/// `DefaultPodMaxInUnschedulablePodsDuration`).
+const RETRY: Duration = Duration::from_secs(5 * 60);
+
+pub(super) fn step(
+    settings: &SchedulerSettings,
+    seen: &Observation,
+    answers: &Answers,
+    now: Timestamp,
+) -> Step {
+    let decision = seen.decision();
+    let (news, untold) = news(decision);
+    let doomed = doomed(decision);
+
+    let Some(placed) = answers.stage(PLACE) else {
+        let items = place(settings, decision, &news, &doomed, now);
+        if items.is_empty() {
+            return rest(seen, decision, false, None);
+        }
+        return Step::Do(Actions::together(PLACE, items));
+    };
+
+    let going = going(placed, decision, &doomed);
+    let Some(settled) = answers.stage(SETTLE) else {
+        let items = settle(placed, decision, &going, now);
+        if items.is_empty() {
+            return rest(seen, decision, untold, first_error(answers));
+        }
+        return Step::Do(Actions::together(SETTLE, items));
+    };
+
+    if answers.stage(TELL).is_none() {
+        let items = tell(settled, &going);
+        if !items.is_empty() {
+            return Step::Do(Actions::together(TELL, items));
+        }
+    }
+    rest(seen, decision, untold, first_error(answers))
+}
+
+/// A pod that goes, and the failure of the pod it goes for.
+type Doomed<'a> = (&'a Arc<Pod>, &'a Failure);
+
+fn doomed(decision: &Decision) -> Vec<Doomed<'_>> {
+    let failed = decision.failed.iter();
+    failed
+        .flat_map(|failure| failure.victims.iter().map(move |it| (it, failure)))
+        .collect()
+}
+
+/// The failures that have to be written, as many as one sync writes; and whether there are more.
+fn news(decision: &Decision) -> (Vec<&Failure>, bool) {
+    let failed = decision.failed.iter();
+    let mut news: Vec<&Failure> = failed.filter(|it| status::is_news(it)).collect();
+    let untold = news.len() > FAILURES_MAX;
+    // Whoever others go for must be told, else they would go in vain.
+    news.sort_by_key(|it| it.victims.is_empty());
+    news.truncate(FAILURES_MAX);
+    (news, untold)
+}
+
+/// Bindings first, then those who go, then why others wait: answers come in the same order.
+fn place(
+    settings: &SchedulerSettings,
+    decision: &Decision,
+    news: &[&Failure],
+    doomed: &[Doomed<'_>],
+    now: Timestamp,
+) -> Vec<Action> {
+    let mut items: Vec<Action> = decision
+        .placed
+        .iter()
+        .map(|(pod, node)| Action::Bind {
+            target: pod.target(),
+            precondition: pod.unchanged(),
+            node: node.clone(),
+        })
+        .collect();
+    let dooms = doomed
+        .iter()
+        .map(|(pod, _)| status::doom(pod, settings, now));
+    items.extend(dooms);
+    for failure in news {
+        items.push(status::refuse(failure, now));
+        items.push(status::tell_failed(&failure.pod, &failure.message));
+    }
+    items.extend(displaced(decision).map(|pod| status::displace(pod)));
+    items
+}
+
+/// Pods that lose their nominated node to a more important one, and are not told another way.
+fn displaced(decision: &Decision) -> impl Iterator<Item = &Arc<Pod>> {
+    let bound = decision.placed.iter().map(|(pod, _)| &pod.uid);
+    let failed = decision.failed.iter();
+    let told = failed.filter(|it| it.nomination != Nomination::Keep);
+    let told: HashSet<&Uid> = told.map(|it| &it.pod.uid).chain(bound).collect();
+    let displaced = decision.failed.iter().flat_map(|it| &it.displaced);
+    displaced.filter(move |pod| !told.contains(&pod.uid))
+}
+
+/// Those who go and know why.
+fn going<'a>(placed: &Round, decision: &Decision, doomed: &[Doomed<'a>]) -> Vec<Doomed<'a>> {
+    let answers = placed.answers.iter().skip(decision.placed.len());
+    let told = doomed.iter().zip(answers);
+    told.filter(|(_, answer)| matches!(answer, Answer::Done(_)))
+        .map(|(doomed, _)| *doomed)
+        .collect()
+}
+
+/// Deletions first: the next stage looks for their answers.
+fn settle(
+    placed: &Round,
+    decision: &Decision,
+    going: &[Doomed<'_>],
+    now: Timestamp,
+) -> Vec<Action> {
+    let deletions = going.iter().map(|(victim, _)| Action::Delete {
+        target: victim.target(),
+        precondition: victim.incarnation(),
+        propagation: None,
+        grace_seconds: None,
+    });
+    let mut items: Vec<Action> = deletions.collect();
+    for ((pod, node), answer) in decision.placed.iter().zip(&placed.answers) {
+        match answer {
+            Answer::Done(_) => items.push(status::tell_scheduled(pod, node)),
+            Answer::Failed(error) if !is_overtaken(error) && !error.is_conflict() => {
+                let message = format!("running Bind plugin \"DefaultBinder\": {error}");
+                items.push(status::tell_failed(pod, &message));
+                items.push(status::unbound(pod, &message, now));
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+fn tell(settled: &Round, going: &[Doomed<'_>]) -> Vec<Action> {
+    let deleted = going.iter().zip(&settled.answers);
+    let gone = deleted.filter(|(_, answer)| matches!(answer, Answer::Done(_)));
+    let told = gone.filter_map(|((victim, by), _)| match &by.nomination {
+        Nomination::To(node) => Some(status::tell_preempted(victim, &by.pod, node)),
+        _ => None,
+    });
+    told.collect()
+}
+
+/// Whether the object is gone, or another one has its name: the caches will show it.
+fn is_overtaken(error: &ApiError) -> bool {
+    error.is_not_found() || error.is_other_incarnation()
+}
+
+fn first_error(answers: &Answers) -> Option<&ApiError> {
+    let rounds = [PLACE, SETTLE]
+        .into_iter()
+        .filter_map(|it| answers.stage(it));
+    rounds
+        .flat_map(|round| &round.answers)
+        .filter_map(Answer::error)
+        .find(|error| !is_overtaken(error))
+}
+
+fn rest(seen: &Observation, decision: &Decision, untold: bool, error: Option<&ApiError>) -> Step {
+    let (placed, failed) = (decision.placed.len(), decision.failed.len());
+    let rule = match (placed, failed) {
+        (0, _) => "nothing fits",
+        (_, 0) => "placed",
+        _ => "placed some",
+    };
+    let report = Report::new(rule)
+        .saw("nodes", seen.nodes.len())
+        .saw("waiting", seen.pending.len())
+        .saw("gated", seen.gated)
+        .saw("placed", placed)
+        .saw("unschedulable", failed);
+    if let Some(error) = error {
+        let report = report.waits_for(format!("another try after: {error}"));
+        return Step::retry(error, report);
+    }
+    if decision.more || untold {
+        return Step::rest_for(Duration::ZERO, report.waits_for("the next batch"));
+    }
+    if failed > 0 {
+        let report = report.waits_for("nodes to come or pods to go");
+        return Step::rest_for(RETRY, report);
+    }
+    Step::rest(report)
+}
