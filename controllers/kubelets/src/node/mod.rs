@@ -1,0 +1,88 @@
+//! Simulated nodes: registered, and kept alive.
+//!
+//! Upstream: `pkg/kubelet/kubelet_node_status.go`, `pkg/kubelet/nodestatus`, and
+//! `component-helpers/apimachinery/lease`, the parts of a kubelet by which a cluster knows its
+//! nodes.
+//!
+//! **Watches** Nodes, Leases and Namespaces. The latter only to begin: a server creates
+//! `default` and `kube-node-lease` itself, and their appearance is what makes the first nodes be
+//! looked at, when there is no node yet that could change.
+//!
+//! **A sync** is about one node, stage by stage (`plan.rs`):
+//!
+//! 1. `register`: a node that is wanted and missing is created, with labels and status.
+//! 2. `report`: labels that went missing, a status that is not as it should be or is as old as a
+//!    heartbeat, and a lease that is missing or due are written, all at once.
+//!
+//! **Promises**: of a node that is not marked as simulated nothing is ever written; conditions,
+//! labels and addresses of others are left as they are, and so is `spec`.
+//!
+//! **Never**: deletes a node; creates the namespace of the leases (it is the server's); touches a
+//! node that is marked as lost or on its way out.
+
+mod observe;
+mod plan;
+mod route;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use flyball_api::views::Namespace;
+use flyball_api::{ObjectName, Timestamp};
+use flyball_informer::{Change, Snapshot, Watch};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+
+use crate::Settings;
+use crate::views::{Lease, Node};
+
+pub use observe::Observation;
+
+/// The namespace of the leases of nodes.
+const LEASES: &str = "kube-node-lease";
+
+/// Registers simulated nodes and keeps them alive.
+#[derive(Clone, Debug)]
+pub struct NodeController {
+    settings: Arc<Settings>,
+}
+
+impl NodeController {
+    /// A controller with these settings.
+    pub fn new(settings: Arc<Settings>) -> Self {
+        Self { settings }
+    }
+}
+
+impl Controller for NodeController {
+    type Key = ObjectName;
+    type Observation = Observation;
+
+    const DESCRIPTOR: Descriptor = Descriptor {
+        name: "simulated-node-controller",
+        aliases: &["simulated-nodes"],
+        client: "simulated-node-controller",
+        component: "kubelet",
+        queue: "simulated_nodes",
+        watches: &[
+            Watch::of::<Node>(),
+            Watch::of::<Lease>(),
+            Watch::of::<Namespace>(),
+        ],
+        workers: 16,
+        retries_max: None,
+    };
+
+    fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
+        route::route(&self.settings, change)
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+        observe::observe(&self.settings, key, store)
+    }
+
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        plan::step(&self.settings, seen, answers, now)
+    }
+}

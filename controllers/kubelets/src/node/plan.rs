@@ -1,0 +1,261 @@
+//! What is to be done about a node: registered, reported, or left alone.
+
+use std::time::Duration;
+
+use flyball_api::{OwnerReference, Timestamp};
+use flyball_plan::{
+    Action, Actions, Answers, Body, Precondition, Report, Round, Step, Subresource, Target,
+};
+use serde_json::{Value, json};
+
+use super::{LEASES, Observation, status};
+use crate::annotations::SIMULATED;
+use crate::views::{Lease, Node};
+use crate::{Settings, hash};
+
+/// As much later than its interval may a heartbeat come, so that nodes which began together do not
+/// stay together. Upstream's jitter is the same 4 %.
+const JITTER_PARTS: u32 = 25;
+
+pub(super) fn step(
+    settings: &Settings,
+    seen: &Observation,
+    answers: &Answers,
+    now: Timestamp,
+) -> Step {
+    let Some(node) = &seen.node else {
+        return register(settings, seen, answers, now);
+    };
+    let left_alone = if !node.is_simulated() {
+        Some("the node is not simulated")
+    } else if node.metadata.is_deleting() {
+        Some("the node is on its way out")
+    } else if node.is_lost() {
+        Some("the node is lost")
+    } else {
+        None
+    };
+    if let Some(rule) = left_alone {
+        return Step::rest(Report::new(rule));
+    }
+    let due = Due::of(settings, seen, node, now);
+    if let Some(round) = answers.stage("report") {
+        return reported(settings, seen, &due, round, now);
+    }
+    let items = due.writes(settings, seen, node, now);
+    if items.is_empty() {
+        return Step::rest_for(due.next(now), Report::new("the node is alive"));
+    }
+    Step::Do(Actions::together("report", items))
+}
+
+fn register(settings: &Settings, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    let report = Report::new("the node is missing");
+    let Some(round) = answers.stage("register") else {
+        let body = json!({
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": seen.name,
+                "labels": status::labels(settings, &seen.name),
+                "annotations": {
+                    SIMULATED: "true",
+                    "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+                },
+            },
+            "status": status::status(settings, &seen.name, &[], now),
+        });
+        let create = Action::Create {
+            kind: Node::KIND,
+            namespace: "".into(),
+            body: Body::of(&body),
+        };
+        return Step::Do(Actions::in_order("register", vec![create]));
+    };
+    match round.first_error() {
+        // It is there, and the cache will show it: as ours or as somebody else's.
+        Some(error) if !error.is_already_exists() => Step::retry(error, report),
+        _ => Step::rest(report.waits_for("the node to be seen")),
+    }
+}
+
+/// What is to be written now, and when something is to be written next.
+struct Due {
+    labels: bool,
+    status: bool,
+    lease: bool,
+    heartbeat_at: Timestamp,
+    renew_at: Timestamp,
+}
+
+impl Due {
+    fn of(settings: &Settings, seen: &Observation, node: &Node, now: Timestamp) -> Self {
+        let after = |last: Option<Timestamp>, every| {
+            // A stamp from the future is no reason to be silent until then.
+            let last = last.filter(|last| *last <= now);
+            last.map_or(now, |last| last.saturating_add(jittered(every, &seen.name)))
+        };
+        let renewed = seen.lease.as_ref().and_then(|lease| lease.spec.renew_time);
+        let renewed = renewed.map(Timestamp::from);
+        let renew_at = after(renewed, settings.renew_every);
+        let heartbeat_at = after(status::last_heartbeat(node), settings.heartbeat_every);
+        let held = seen.lease.as_ref().is_some_and(|lease| {
+            lease.spec.holder_identity == seen.name
+                && lease.spec.lease_duration_seconds == Some(settings.lease_duration_seconds)
+        });
+        Self {
+            labels: !status::labels_missing(settings, node).is_empty(),
+            status: heartbeat_at <= now || !status::is_right(settings, node),
+            lease: renew_at <= now || !held,
+            heartbeat_at,
+            renew_at,
+        }
+    }
+
+    fn writes(
+        &self,
+        settings: &Settings,
+        seen: &Observation,
+        node: &Node,
+        now: Timestamp,
+    ) -> Vec<Action> {
+        let mut items = Vec::new();
+        if self.labels {
+            let labels = status::labels_missing(settings, node);
+            let change = json!({"metadata": {"labels": labels}});
+            items.push(patch(node, Subresource::None, change));
+        }
+        if self.status {
+            let before = &node.status.conditions;
+            let status = status::status(settings, &seen.name, before, now);
+            items.push(patch(node, Subresource::Status, json!({"status": status})));
+        }
+        if self.lease {
+            items.push(renewal(settings, node, seen.lease.as_deref(), now));
+        }
+        items
+    }
+
+    /// How long until something is due, if nothing is due now.
+    fn next(&self, now: Timestamp) -> Duration {
+        self.heartbeat_at.min(self.renew_at).saturating_since(now)
+    }
+}
+
+fn reported(
+    settings: &Settings,
+    seen: &Observation,
+    due: &Due,
+    round: &Round,
+    now: Timestamp,
+) -> Step {
+    let report = Report::new("the node reports");
+    if let Some(error) = round.first_error() {
+        // Also a namespace of leases that is not there yet.
+        return Step::retry(error, report);
+    }
+    // What was written just now is due after a whole interval; what was not, when it was anyway.
+    let next = |wrote: bool, every: Duration, at: Timestamp| match wrote {
+        true => jittered(every, &seen.name),
+        false => at.saturating_since(now),
+    };
+    let renewed = round.actions.items.iter().any(is_renewal);
+    let told = round.actions.items.iter().any(is_heartbeat);
+    let renewal = next(renewed, settings.renew_every, due.renew_at);
+    let heartbeat = next(told, settings.heartbeat_every, due.heartbeat_at);
+    Step::rest_for(renewal.min(heartbeat), report)
+}
+
+fn is_renewal(action: &Action) -> bool {
+    match action {
+        Action::Create { kind, .. } => *kind == Lease::KIND,
+        Action::Patch { target, .. } => target.kind == Lease::KIND,
+        _ => false,
+    }
+}
+
+fn is_heartbeat(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Patch {
+            subresource: Subresource::Status,
+            ..
+        }
+    )
+}
+
+fn patch(node: &Node, subresource: Subresource, change: Value) -> Action {
+    let precondition = Precondition::incarnation(&node.metadata);
+    Action::Patch {
+        target: Target::of(Node::KIND, &node.metadata),
+        subresource,
+        body: Body::patch(&precondition, change),
+        precondition,
+    }
+}
+
+/// Renews the lease of a node, or creates it.
+fn renewal(settings: &Settings, node: &Node, lease: Option<&Lease>, now: Timestamp) -> Action {
+    let name = &node.metadata.name;
+    let spec = json!({
+        "holderIdentity": name,
+        "leaseDurationSeconds": settings.lease_duration_seconds,
+        "renewTime": now.micro(),
+    });
+    // Upstream makes the node an owner, not the controller, so that the lease goes with it.
+    let owner = OwnerReference {
+        controller: None,
+        block_owner_deletion: None,
+        ..OwnerReference::controller_of(Node::KIND, name, &node.metadata.uid)
+    };
+    let Some(lease) = lease else {
+        let body = json!({
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": name, "namespace": LEASES, "ownerReferences": [owner]},
+            "spec": spec,
+        });
+        return Action::Create {
+            kind: Lease::KIND,
+            namespace: LEASES.into(),
+            body: Body::of(&body),
+        };
+    };
+    let mut change = json!({"spec": spec});
+    if lease.metadata.owner_references.is_empty() {
+        change["metadata"] = json!({"ownerReferences": [owner]});
+    }
+    let precondition = Precondition::incarnation(&lease.metadata);
+    Action::Patch {
+        target: Target::of(Lease::KIND, &lease.metadata),
+        subresource: Subresource::None,
+        body: Body::patch(&precondition, change),
+        precondition,
+    }
+}
+
+/// An interval and up to 4 % more, the same for the same name.
+fn jittered(every: Duration, name: &str) -> Duration {
+    let thousandths = u32::try_from(hash::of(name) % 1_000).unwrap_or(0);
+    every + every / JITTER_PARTS * thousandths / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_do_not_stay_in_step() {
+        let every = Duration::from_secs(10);
+        let times: Vec<Duration> = (0..100)
+            .map(|i| jittered(every, &format!("node-{i}")))
+            .collect();
+        let longest = every + every / JITTER_PARTS;
+        assert!(times.iter().all(|time| *time >= every && *time <= longest));
+        let early = times
+            .iter()
+            .filter(|time| **time < every + every / 50)
+            .count();
+        assert!((25..75).contains(&early), "{early}");
+    }
+}
