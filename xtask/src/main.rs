@@ -6,6 +6,7 @@
 
 mod clean_clone;
 mod command;
+mod protobuf_table;
 mod tasks;
 mod tidy;
 

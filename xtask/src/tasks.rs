@@ -5,6 +5,7 @@
 
 use crate::clean_clone;
 use crate::command::{Outcome, root, run, run_cargo};
+use crate::protobuf_table;
 use crate::tidy;
 
 /// Something one can ask `cargo xtask` to do.
@@ -67,6 +68,12 @@ const TASKS: &[Task] = &[
         arguments: "[args]",
         about: "bytes of memory per cached object, for every kind",
         run: bytes,
+    },
+    Task {
+        name: "protobuf-table",
+        arguments: "<folder>",
+        about: "writes the table of core/protobuf from upstream's Go modules in a folder",
+        run: protobuf_table::run,
     },
     Task {
         name: "clean-clone",
