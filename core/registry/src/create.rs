@@ -1,0 +1,91 @@
+//! Creating objects.
+//!
+//! Upstream: `apiserver/pkg/endpoints/handlers/create.go`,
+//! `apiserver/pkg/registry/generic/registry/store.go`.
+
+use flyball_storage::{CommitError, Transaction};
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::managed::Note;
+use crate::object::{Meta, Object};
+use crate::registry::{Call, Registry, key};
+use crate::request::Chance;
+use crate::stored::{Stored, text};
+use crate::{decode, managed, meta};
+
+impl Registry {
+    pub(crate) fn create(
+        &mut self,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if !call.path.name.is_empty() {
+            return Err(Failure::method_not_allowed());
+        }
+        let (object, warnings) = decode::object(call)?;
+        let answer = self.insert(call, object, Note::Update, chance)?;
+        Ok(answer.warned(warnings))
+    }
+
+    /// Makes a new object of what was sent.
+    pub(crate) fn insert(
+        &mut self,
+        call: &Call<'_>,
+        mut object: Object,
+        note: Note,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        let rules = call.rules();
+        meta::prepare_create(call, &mut object, chance)?;
+        // Nodes register with their status; every other kind starts without.
+        let keeps_status = call.resource.plural == "nodes" && object.contains_key("status");
+        if call.schema().field("status").is_some() && !keeps_status {
+            object.insert("status".to_owned(), Value::Object(Map::new()));
+        }
+        rules.default(&mut object);
+        rules.prepare_create(&mut object, call.request.now);
+        if note == Note::Update {
+            managed::note(call, None, &mut object);
+        }
+        self.admit_create(call, &object)?;
+        let mut errors = meta::validate(call, &object);
+        errors.extend(rules.validate_create(&object));
+        if !errors.is_empty() {
+            let (group, kind) = (&call.resource.group, &call.resource.kind);
+            return Err(Failure::invalid(group, kind, object.name(), &errors));
+        }
+        let warnings = rules.warnings(&object);
+        let taken = || Failure::already_exists(call.resource, object.name());
+        let place = key(call.resource, object.namespace(), object.name());
+        if call.query.dry_run {
+            return match self.store().get(&place) {
+                Some(_) => Err(taken()),
+                None => Ok(Answer::new(201, text(&object)).warned(warnings)),
+            };
+        }
+        let body = self.write(call, &mut object, |stored| {
+            Transaction::create(place, stored)
+        });
+        let body = body.map_err(|_| Failure::already_exists(call.resource, object.name()))?;
+        Ok(Answer::new(201, body).warned(warnings))
+    }
+
+    /// Gives the object the version it is about to have, and commits it.
+    pub(crate) fn write(
+        &mut self,
+        call: &Call<'_>,
+        object: &mut Object,
+        transaction: impl FnOnce(std::sync::Arc<Stored>) -> Transaction<std::sync::Arc<Stored>>,
+    ) -> Result<bytes::Bytes, CommitError<std::sync::Arc<Stored>>> {
+        let version = self.revision().next().0.to_string();
+        object
+            .meta_mut()
+            .insert("resourceVersion".to_owned(), version.into());
+        let stored = Stored::new(object);
+        let body = crate::stored::whole(call.resource, stored.bare());
+        self.commit(transaction(stored))?;
+        Ok(body)
+    }
+}

@@ -1,0 +1,177 @@
+//! What is answered when something is not done: Status objects in upstream's words.
+//!
+//! Upstream: `apimachinery/pkg/api/errors/errors.go`.
+
+use flyball_api::{Status, StatusCause, StatusDetails};
+use flyball_schema::Resource;
+
+use crate::field_error::FieldError;
+
+/// A refusal, as it is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure(pub Box<Status>);
+
+impl Failure {
+    /// A failure with these words and nothing more.
+    pub fn new(code: u16, reason: &str, message: impl AsRef<str>) -> Self {
+        Self(Box::new(Status::failure(code, reason, message.as_ref())))
+    }
+
+    /// The request makes no sense.
+    pub fn bad_request(message: impl AsRef<str>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// There is no such object.
+    pub fn not_found(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} not found", qualified(resource));
+        Self::new(404, "NotFound", message).about(resource, name)
+    }
+
+    /// There is nothing behind the path.
+    pub fn no_such_path() -> Self {
+        let message = "the server could not find the requested resource";
+        let mut failure = Self::new(404, "NotFound", message);
+        failure.0.details = Some(StatusDetails::default());
+        failure
+    }
+
+    /// The resource cannot do what is asked of it.
+    pub fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        let mut failure = Self::new(405, "MethodNotAllowed", message);
+        failure.0.details = Some(StatusDetails::default());
+        failure
+    }
+
+    /// There is an object of this name already.
+    pub fn already_exists(resource: &Resource, name: &str) -> Self {
+        let message = format!("{} {name:?} already exists", qualified(resource));
+        Self::new(409, "AlreadyExists", message).about(resource, name)
+    }
+
+    /// The object is not what the request took it for.
+    pub fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} {name:?}: {why}",
+            qualified(resource)
+        );
+        Self::new(409, "Conflict", message).about(resource, name)
+    }
+
+    /// The object was written by somebody else in between.
+    pub fn modified(resource: &Resource, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(resource, name, why)
+    }
+
+    /// Whoever asks may not do this.
+    pub fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
+        let message = match name {
+            "" => format!("{} is forbidden: {why}", qualified(resource)),
+            name => format!("{} {name:?} is forbidden: {why}", qualified(resource)),
+        };
+        Self::new(403, "Forbidden", message).about(resource, name)
+    }
+
+    /// The object has mistakes; `kind` and `group` name what was sent.
+    pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let told = match errors {
+            [one] => one.to_string(),
+            errors => {
+                let all: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+                format!("[{}]", all.join(", "))
+            }
+        };
+        let kind_told = match group {
+            "" => kind.to_owned(),
+            group => format!("{kind}.{group}"),
+        };
+        let mut failure = Self::new(
+            422,
+            "Invalid",
+            format!("{kind_told} {name:?} is invalid: {told}"),
+        );
+        failure.0.details = Some(StatusDetails {
+            name: name.into(),
+            group: group.into(),
+            kind: kind.into(),
+            causes: errors.iter().map(FieldError::cause).collect(),
+            ..StatusDetails::default()
+        });
+        failure
+    }
+
+    /// A resourceVersion or continue token is too old.
+    pub fn expired(message: impl AsRef<str>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    /// The server is not as far yet as the request wants it to be.
+    pub fn too_large_version(asked: u64, current: u64) -> Self {
+        let message = format!("Too large resource version: {asked}, current: {current}");
+        let mut failure = Self::new(504, "Timeout", format!("Timeout: {message}"));
+        failure.0.details = Some(StatusDetails {
+            causes: vec![StatusCause {
+                cause_type: "ResourceVersionTooLarge".into(),
+                message: "Too large resource version".into(),
+                field: "".into(),
+            }],
+            retry_after_seconds: 1,
+            ..StatusDetails::default()
+        });
+        failure
+    }
+
+    /// The body is in a language that is not spoken here.
+    pub fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            accepted.join(", ")
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// The same failure, about this object.
+    fn about(mut self, resource: &Resource, name: &str) -> Self {
+        self.0.details = Some(StatusDetails {
+            name: name.into(),
+            group: resource.group.as_str().into(),
+            kind: resource.plural.as_str().into(),
+            ..StatusDetails::default()
+        });
+        self
+    }
+
+    /// The same failure with one more cause.
+    pub fn with_cause(mut self, kind: &str, message: &str, field: &str) -> Self {
+        let details = self.0.details.get_or_insert_default();
+        details.causes.push(StatusCause {
+            cause_type: kind.into(),
+            message: message.into(),
+            field: field.into(),
+        });
+        self
+    }
+
+    /// The HTTP status.
+    pub fn code(&self) -> u16 {
+        self.0.code
+    }
+
+    /// The answer's body.
+    pub fn body(&self) -> Vec<u8> {
+        let mut body = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"#.to_vec();
+        let status = serde_json::to_vec(&self.0).unwrap_or_default();
+        body.extend_from_slice(status.get(1..).unwrap_or_default());
+        body
+    }
+}
+
+/// `pods` or `deployments.apps`.
+pub(crate) fn qualified(resource: &Resource) -> String {
+    match resource.group.as_str() {
+        "" => resource.plural.to_string(),
+        group => format!("{}.{group}", resource.plural),
+    }
+}

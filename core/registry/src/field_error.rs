@@ -1,0 +1,159 @@
+//! What is wrong with a field, in upstream's words.
+//!
+//! Upstream: `apimachinery/pkg/util/validation/field/errors.go`.
+
+use std::fmt;
+
+use flyball_api::StatusCause;
+use serde_json::Value;
+
+/// One mistake in an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldError {
+    /// Where, such as `spec.containers[0].name`.
+    pub field: String,
+    /// What kind of mistake.
+    pub mistake: Mistake,
+    /// More about it; may be empty.
+    pub detail: String,
+}
+
+/// The kinds of mistakes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mistake {
+    /// A value is missing.
+    Required,
+    /// The value is not allowed.
+    Invalid(Value),
+    /// The value is not one of those that are known.
+    NotSupported(Value),
+    /// The value stands somewhere else already.
+    Duplicate(Value),
+    /// The value names something that is not there.
+    NotFound(Value),
+    /// The field may not be set here.
+    Forbidden,
+    /// The value is too long.
+    TooLong,
+}
+
+impl FieldError {
+    /// A missing value.
+    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::of(field, Mistake::Required, detail)
+    }
+
+    /// A value that is not allowed.
+    pub fn invalid(
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::of(field, Mistake::Invalid(value.into()), detail)
+    }
+
+    /// A field that may not be set or changed here.
+    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::of(field, Mistake::Forbidden, detail)
+    }
+
+    /// A value that is too long.
+    pub fn too_long(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::of(field, Mistake::TooLong, detail)
+    }
+
+    /// A value beside those that are known.
+    pub fn not_supported(
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        known: &[&str],
+    ) -> Self {
+        let quoted: Vec<String> = known.iter().map(|one| format!("{one:?}")).collect();
+        let detail = format!("supported values: {}", quoted.join(", "));
+        Self::of(field, Mistake::NotSupported(value.into()), detail)
+    }
+
+    fn of(field: impl Into<String>, mistake: Mistake, detail: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            mistake,
+            detail: detail.into(),
+        }
+    }
+
+    /// The mistake without its place, as causes tell it.
+    fn body(&self) -> String {
+        let (words, value) = match &self.mistake {
+            Mistake::Required => ("Required value", None),
+            Mistake::Invalid(value) => ("Invalid value", Some(value)),
+            Mistake::NotSupported(value) => ("Unsupported value", Some(value)),
+            Mistake::Duplicate(value) => ("Duplicate value", Some(value)),
+            Mistake::NotFound(value) => ("Not found", Some(value)),
+            Mistake::Forbidden => ("Forbidden", None),
+            Mistake::TooLong => ("Too long", None),
+        };
+        let mut text = words.to_owned();
+        if let Some(value) = value {
+            text.push_str(": ");
+            text.push_str(&value.to_string());
+        }
+        if !self.detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(&self.detail);
+        }
+        text
+    }
+
+    /// The mistake as a cause of a Status.
+    pub fn cause(&self) -> StatusCause {
+        let kind = match self.mistake {
+            Mistake::Required => "FieldValueRequired",
+            Mistake::Invalid(_) => "FieldValueInvalid",
+            Mistake::NotSupported(_) => "FieldValueNotSupported",
+            Mistake::Duplicate(_) => "FieldValueDuplicate",
+            Mistake::NotFound(_) => "FieldValueNotFound",
+            Mistake::Forbidden => "FieldValueForbidden",
+            Mistake::TooLong => "FieldValueTooLong",
+        };
+        StatusCause {
+            cause_type: kind.into(),
+            message: self.body().into(),
+            field: self.field.as_str().into(),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_told_as_upstream_tells_them() {
+        for (error, text) in [
+            (
+                FieldError::required("metadata.name", "name or generateName is required"),
+                "metadata.name: Required value: name or generateName is required",
+            ),
+            (
+                FieldError::invalid("spec.replicas", -1, "must be greater than or equal to 0"),
+                "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+            ),
+            (
+                FieldError::not_supported("spec.type", "Odd", &["A", "B"]),
+                "spec.type: Unsupported value: \"Odd\": supported values: \"A\", \"B\"",
+            ),
+            (
+                FieldError::forbidden("spec", "may not change"),
+                "spec: Forbidden: may not change",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+}

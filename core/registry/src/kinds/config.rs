@@ -1,0 +1,214 @@
+//! ConfigMaps, Secrets and ServiceAccounts.
+//!
+//! Upstream: `pkg/apis/core/v1/{defaults,conversion}.go`, `ValidateConfigMap` and `ValidateSecret` in
+//! `pkg/apis/core/validation/validation.go`.
+
+use serde_json::{Map, Value};
+
+use super::checks;
+use super::fill::Fill::Text;
+use super::fill::map_in;
+use super::sheet::Sheet;
+use super::spot::{Errors, Spot};
+use crate::field_error::FieldError;
+use crate::object::{Meta, Object};
+
+/// The most bytes that all values of one object may have.
+const SIZE_MAX: usize = 1 << 20;
+const FROZEN: &str = "field is immutable when `immutable` is set";
+
+pub(super) static CONFIG_MAP: Sheet = Sheet {
+    check: check_config_map,
+    check_update: |new, old, errors| check_frozen(new, old, &["data", "binaryData"], errors),
+    ..Sheet::PLAIN
+};
+
+pub(super) static SECRET: Sheet = Sheet {
+    defaults: &[("type", Text("Opaque"))],
+    default: encode_texts,
+    check: check_secret,
+    check_update: |new, old, errors| {
+        let kind = Spot::of(new, "type");
+        checks::immutable(&kind, old.get("type").unwrap_or(&Value::Null), errors);
+        check_frozen(new, old, &["data"], errors);
+    },
+    fields: &["type"],
+    ..Sheet::PLAIN
+};
+
+pub(super) static SERVICE_ACCOUNT: Sheet = Sheet {
+    create: |account, _| keep_secret_names(account),
+    update: |new, _| keep_secret_names(new),
+    ..Sheet::PLAIN
+};
+
+/// Of a referenced secret only the name counts.
+fn keep_secret_names(account: &mut Object) {
+    if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
+        for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
+            secret.retain(|field, _| field == "name");
+        }
+    }
+}
+
+/// Texts are only a way of writing; what is kept is data.
+fn encode_texts(secret: &mut Object) {
+    let Some(Value::Object(texts)) = secret.remove("stringData") else {
+        return;
+    };
+    if let Some(data) = map_in(secret, "data").filter(|_| !texts.is_empty()) {
+        for (key, text) in texts {
+            let text = text.as_str().unwrap_or_default();
+            data.insert(key, base64(text.as_bytes()).into());
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk
+            .iter()
+            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
+        let bits = bits << (8 * (3 - chunk.len()));
+        for position in 0..4 {
+            let index = (bits >> (18 - 6 * position)) & 63;
+            match position <= chunk.len() {
+                true => text.push(char::from(ALPHABET[index as usize])),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+/// How many bytes a base64 text stands for.
+fn decoded_len(text: &str) -> usize {
+    text.trim_end_matches('=').len() * 3 / 4
+}
+
+fn check_frozen(new: &Object, old: &Object, fields: &[&'static str], errors: &mut Errors) {
+    if old.get("immutable") != Some(&Value::Bool(true)) {
+        return;
+    }
+    if new.get("immutable") != Some(&Value::Bool(true)) {
+        errors.push(FieldError::forbidden("immutable", FROZEN));
+    }
+    for field in fields {
+        let (after, before) = (new.get(*field), old.get(*field));
+        let is_same = checks::same(
+            after.unwrap_or(&Value::Null),
+            before.unwrap_or(&Value::Null),
+        );
+        if !is_same {
+            errors.push(FieldError::forbidden(*field, FROZEN));
+        }
+    }
+}
+
+fn check_config_map(object: &Object, errors: &mut Errors) {
+    let (data, binary) = (Spot::of(object, "data"), Spot::of(object, "binaryData"));
+    let mut size = 0;
+    for (key, value) in data.entries() {
+        let spot = data.key(key);
+        checks::config_key(&spot, key, errors);
+        if binary.value().get(key).is_some() {
+            let why = "duplicate of key present in binaryData";
+            errors.push(FieldError::invalid(spot.path(), key.as_str(), why));
+        }
+        size += value.as_str().unwrap_or_default().len();
+    }
+    for (key, value) in binary.entries() {
+        checks::config_key(&binary.key(key), key, errors);
+        size += decoded_len(value.as_str().unwrap_or_default());
+    }
+    if size > SIZE_MAX {
+        errors.push(Spot::root("", &Value::Null).too_long(SIZE_MAX));
+    }
+}
+
+fn check_secret(secret: &Object, errors: &mut Errors) {
+    let data = Spot::of(secret, "data");
+    let mut size = 0;
+    for (key, value) in data.entries() {
+        checks::config_key(&data.key(key), key, errors);
+        size += decoded_len(value.as_str().unwrap_or_default());
+    }
+    if size > SIZE_MAX {
+        errors.push(data.too_long(SIZE_MAX));
+    }
+    let no_data = Map::new();
+    let given = data.value().as_object().unwrap_or(&no_data);
+    let mut require = |keys: &[&str]| {
+        for key in keys.iter().filter(|key| !given.contains_key(**key)) {
+            errors.push(FieldError::required(format!("data[{key}]"), ""));
+        }
+    };
+    match secret
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+    {
+        "kubernetes.io/service-account-token" => {
+            let key = "kubernetes.io/service-account.name";
+            let name = secret.meta()["annotations"][key]
+                .as_str()
+                .unwrap_or_default();
+            if name.is_empty() {
+                errors.push(FieldError::required(
+                    format!("metadata.annotations[{key}]"),
+                    "",
+                ));
+            }
+        }
+        "kubernetes.io/dockercfg" => require(&[".dockercfg"]),
+        "kubernetes.io/dockerconfigjson" => require(&[".dockerconfigjson"]),
+        // One of the two is enough.
+        "kubernetes.io/basic-auth"
+            if !given.contains_key("username") && !given.contains_key("password") =>
+        {
+            require(&["username", "password"]);
+        }
+        "kubernetes.io/ssh-auth" => require(&["ssh-privatekey"]),
+        "kubernetes.io/tls" => require(&["tls.crt", "tls.key"]),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn bytes_are_written_in_groups_of_four_letters() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+            assert_eq!(decoded_len(text), bytes.len());
+        }
+    }
+
+    #[test]
+    fn texts_of_a_secret_win_over_its_data() {
+        let mut secret = json!({"data": {"a": "eA=="}, "stringData": {"a": "f", "b": "fo"}});
+        encode_texts(secret.as_object_mut().unwrap());
+        assert_eq!(secret, json!({"data": {"a": "Zg==", "b": "Zm8="}}));
+    }
+
+    #[test]
+    fn an_object_holds_a_mebibyte() {
+        for (size, fits) in [(SIZE_MAX, true), (SIZE_MAX + 1, false)] {
+            let object = json!({"data": {"a": "x".repeat(size)}});
+            let mut errors = Vec::new();
+            check_config_map(object.as_object().unwrap(), &mut errors);
+            assert_eq!(errors.is_empty(), fits, "{size}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! CronJobs.
+//!
+//! Upstream: `pkg/apis/batch/v1/defaults.go`, `pkg/apis/batch/validation/validation.go`,
+//! `pkg/registry/batch/cronjob/strategy.go`.
+
+use super::checks;
+use super::cron;
+use super::fill::Fill::{Bool, Empty, Int, Text};
+use super::job;
+use super::sheet::Sheet;
+use super::spot::{Errors, Spot};
+use crate::field_error::FieldError;
+use crate::object::{Meta, Object, at};
+
+/// The longest name of a CronJob: its Jobs add a dash and ten digits to it.
+const NAME_MAX: usize = 52;
+
+pub(super) static CRON_JOB: Sheet = Sheet {
+    defaults: &[
+        ("spec", Empty),
+        ("spec.concurrencyPolicy", Text("Allow")),
+        ("spec.suspend", Bool(false)),
+        ("spec.successfulJobsHistoryLimit", Int(3)),
+        ("spec.failedJobsHistoryLimit", Int(1)),
+        ("spec.jobTemplate", Empty),
+        ("spec.jobTemplate.metadata", Empty),
+        ("spec.jobTemplate.spec", Empty),
+        ("spec.jobTemplate.spec.template", Empty),
+        (
+            "spec.jobTemplate.spec.podFailurePolicy.rules[].onPodConditions[].status",
+            Text("True"),
+        ),
+    ],
+    templates: &["spec.jobTemplate.spec.template"],
+    fresh_status: true,
+    generation: &["spec"],
+    check,
+    check_create: |object, errors| {
+        check_zone(object, false, errors);
+        if object.name().len() > NAME_MAX {
+            let why = format!("must be no more than {NAME_MAX} characters");
+            errors.push(FieldError::invalid("metadata.name", object.name(), why));
+        }
+    },
+    check_update: |new, old, errors| {
+        let before = at(old, "spec.schedule").as_str();
+        check_zone(new, before.is_some_and(|text| text.contains("TZ")), errors);
+    },
+    ..Sheet::PLAIN
+};
+
+fn check(object: &Object, errors: &mut Errors) {
+    let spec = Spot::of(object, "spec");
+    let (schedule, zone) = (spec.get("schedule"), spec.get("timeZone"));
+    if checks::required(&schedule, errors)
+        && let Err(why) = cron::check(schedule.text())
+    {
+        errors.push(schedule.invalid(why));
+    }
+    checks::not_negative(&spec.get("startingDeadlineSeconds"), errors);
+    if zone.is_set() {
+        check_time_zone(&zone, errors);
+    }
+    checks::one_of(
+        &spec.get("concurrencyPolicy"),
+        &["Allow", "Forbid", "Replace"],
+        errors,
+    );
+    let template = spec.get("jobTemplate");
+    let job = template.get("spec");
+    job::check_spec(&job, errors);
+    if job.get("selector").is_set() {
+        errors.push(
+            job.get("selector")
+                .invalid("`selector` will be auto-generated"),
+        );
+    }
+    if job.get("manualSelector").flag() {
+        let manual = job.get("manualSelector");
+        errors.push(FieldError::not_supported(
+            manual.path(),
+            true,
+            &["nil", "false"],
+        ));
+    }
+    for field in ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
+        checks::not_negative(&spec.get(field), errors);
+    }
+}
+
+/// A zone belongs into its own field, but a schedule that has one may keep it.
+fn check_zone(object: &Object, had_zone: bool, errors: &mut Errors) {
+    let spec = Spot::of(object, "spec");
+    let schedule = spec.get("schedule");
+    if !schedule.text().contains("TZ") {
+        return;
+    }
+    if !had_zone {
+        errors.push(
+            schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead"),
+        );
+    } else if spec.get("timeZone").is_set() {
+        errors
+            .push(schedule.invalid("cannot use both timeZone field and TZ or CRON_TZ in schedule"));
+    }
+}
+
+/// Which zones there are is known where time is; here only the form is.
+fn check_time_zone(zone: &Spot, errors: &mut Errors) {
+    let name = zone.text();
+    if name.is_empty() {
+        errors.push(zone.invalid("timeZone must be nil or non-empty string"));
+        return;
+    }
+    let fits = |part: &str| {
+        !part.is_empty()
+            && !matches!(part, "." | "..")
+            && !part.starts_with('-')
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+    };
+    if !name.split('/').all(fits) {
+        errors.push(zone.invalid(format!("unknown time zone {name}")));
+    } else if name.eq_ignore_ascii_case("Local") {
+        errors.push(zone.invalid(
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
+        ));
+    }
+}

@@ -1,0 +1,53 @@
+//! kube-apiserver without HTTP: a request and the time in, an answer out.
+//!
+//! ```text
+//! request ─→ authorize → decode → default → admit → validate → transact → respond
+//! ```
+//!
+//! This crate owns these arrows of the embedded plane. It is a value: it reads no clock, draws no
+//! numbers and opens nothing, so the same code runs behind HTTPS, inside a test and in the
+//! simulator. [`Registry::handle`] is the way in; [`Registry::poll`] moves a watch on.
+//!
+//! One generic path serves every kind; what is particular about one is in `kinds`.
+
+mod admission;
+mod answer;
+mod bootstrap;
+mod create;
+mod decode;
+mod delete;
+pub mod discovery;
+mod documents;
+mod failure;
+mod field_error;
+mod kinds;
+mod list;
+mod managed;
+mod meta;
+mod names;
+mod object;
+mod paging;
+mod parts;
+mod patch;
+mod path;
+mod query;
+mod registry;
+mod request;
+mod selection;
+mod stored;
+mod table;
+mod update;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, Reply};
+pub use failure::Failure;
+pub use field_error::{FieldError, Mistake};
+pub use object::Object;
+pub use path::{Path, ResourcePath};
+pub use registry::Registry;
+pub use request::{Chance, Method, Representation, Request};
+pub use stored::Stored;
+pub use watch::{Polled, Watch};

@@ -1,0 +1,223 @@
+//! Reading objects: one, or a collection in pages.
+//!
+//! Upstream: `apiserver/pkg/storage/etcd3/store.go` and the table of resourceVersion semantics in
+//! the API concepts.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flyball_storage::{Item, Query as Range, ReadError, Revision};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::object::Object;
+use crate::paging::Token;
+use crate::query::VersionMatch;
+use crate::registry::{Call, Registry, prefix};
+use crate::request::Representation;
+use crate::selection::Selection;
+use crate::stored::{Stored, whole};
+use crate::table::{IncludeObject, Table};
+
+/// What the pages so far do not show.
+struct Rest {
+    token: Option<Token>,
+    remaining: Option<usize>,
+}
+
+impl Registry {
+    pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Failure> {
+        self.check_not_ahead(&call.query.version)?;
+        let found = self.find(call);
+        let found = found.ok_or_else(|| Failure::not_found(call.resource, &call.path.name))?;
+        Ok(Answer::new(200, shown(call, &found.value)?))
+    }
+
+    pub(crate) fn list(&self, call: &Call<'_>) -> Result<Answer, Failure> {
+        let selection = Selection::new(call.resource, &call.query, "")?;
+        let place = prefix(call.resource, &call.path.namespace);
+        let go_on = self.page_start(call)?;
+        let after = go_on
+            .as_ref()
+            .map(|token| format!("{place}{}", token.after));
+        let mut range = Range::prefix(&place);
+        range.after = after.as_deref();
+        range.at = match &go_on {
+            Some(token) => Some(token.revision),
+            None => self.read_at(call)?,
+        };
+        let limit = call.query.limit;
+        if limit > 0 && selection.is_everything() {
+            range.limit = Some(limit);
+        }
+        let page = self.store().range(&range);
+        let page = page.map_err(|error| unreadable(error, go_on.is_some()))?;
+        let revision = page.revision;
+        let mut items = page.items;
+        let mut remaining = (page.remaining > 0).then_some(page.remaining);
+        let mut more = page.remaining > 0;
+        if !selection.is_everything() {
+            items.retain(|item| selection.has(&item.value));
+            if limit > 0 && items.len() > limit {
+                items.truncate(limit);
+                more = true;
+            }
+            // How many more would match is not known without looking at them all.
+            remaining = None;
+        }
+        let last = items.last().filter(|_| more);
+        let token = last.map(|item| Token {
+            revision,
+            after: item.key[place.len()..].to_owned(),
+        });
+        let rest = Rest { token, remaining };
+        Ok(Answer::new(200, body(call, revision, &items, &rest)?))
+    }
+
+    fn page_start(&self, call: &Call<'_>) -> Result<Option<Token>, Failure> {
+        match call.query.go_on.as_str() {
+            "" => Ok(None),
+            token => match Token::read(token) {
+                Some(token) => Ok(Some(token)),
+                None => Err(Failure::bad_request("continue key is not valid")),
+            },
+        }
+    }
+
+    /// The revision that a list wants to be read at; `None` for the newest.
+    fn read_at(&self, call: &Call<'_>) -> Result<Option<Revision>, Failure> {
+        let version = self.check_not_ahead(&call.query.version)?;
+        let exact = match call.query.version_match {
+            Some(kind) => kind == VersionMatch::Exact,
+            None => call.query.limit > 0,
+        };
+        Ok(version.filter(|version| exact && version.0 > 0))
+    }
+
+    /// Reads a version; refuses one that has not been reached.
+    pub(crate) fn check_not_ahead(&self, version: &str) -> Result<Option<Revision>, Failure> {
+        if version.is_empty() {
+            return Ok(None);
+        }
+        let parsed: Result<u64, _> = version.parse();
+        let wrong = |_| Failure::bad_request(format!("invalid resource version {version:?}"));
+        let asked = parsed.map_err(wrong)?;
+        let current = self.revision().0;
+        if asked > current {
+            return Err(Failure::too_large_version(asked, current));
+        }
+        Ok(Some(Revision(asked)))
+    }
+}
+
+fn unreadable(error: ReadError, paging: bool) -> Failure {
+    match error {
+        ReadError::Compacted { .. } if paging => Failure::expired(
+            "The provided continue parameter is too old to display a consistent list result. You must start a new \
+             list without the continue parameter.",
+        ),
+        ReadError::Compacted { .. } => {
+            Failure::expired("The resourceVersion for the provided list is too old.")
+        }
+        ReadError::Future { current } => Failure::too_large_version(current.0 + 1, current.0),
+    }
+}
+
+/// An object as it was asked for.
+fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
+    Ok(match call.request.representation {
+        Representation::Whole | Representation::Discovery => whole(call.resource, stored.bare()),
+        Representation::Metadata => {
+            let object = stored.object(call.resource);
+            partial(&object).to_string().into()
+        }
+        Representation::Table => {
+            let object = stored.object(call.resource);
+            let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+            table_of(call, &[object], meta)?.to_string().into()
+        }
+    })
+}
+
+/// The metadata of an object as an object of its own.
+pub(crate) fn partial(object: &Object) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": object.get("metadata"),
+    })
+}
+
+fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
+    let table = Table {
+        group: &call.resource.group,
+        kind: &call.resource.kind,
+        custom: None,
+        include: included(call)?,
+        headers: true,
+        now: call.request.now,
+    };
+    Ok(table.render(objects, meta))
+}
+
+/// What rows of a table are to carry of their objects.
+pub(crate) fn included(call: &Call<'_>) -> Result<IncludeObject, Failure> {
+    let mut pairs = call.request.query.iter();
+    let asked = pairs.find(|(key, _)| key == "includeObject");
+    let asked = asked.map_or("", |(_, value)| value.as_str());
+    IncludeObject::parse(asked).map_err(Failure::bad_request)
+}
+
+fn body(
+    call: &Call<'_>,
+    revision: Revision,
+    items: &[&Item<Arc<Stored>>],
+    rest: &Rest,
+) -> Result<Bytes, Failure> {
+    let mut meta = json!({"resourceVersion": revision.0.to_string()});
+    if let Some(token) = &rest.token {
+        meta["continue"] = token.write().into();
+    }
+    if let Some(remaining) = rest.remaining {
+        meta["remainingItemCount"] = remaining.into();
+    }
+    let objects = || items.iter().map(|item| item.value.object(call.resource));
+    Ok(match call.request.representation {
+        Representation::Whole | Representation::Discovery => {
+            let mut out = head(
+                &call.resource.list_kind,
+                &call.resource.api_version(),
+                &meta,
+            );
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(item.value.bare());
+            }
+            out.extend_from_slice(b"]}");
+            out.into()
+        }
+        Representation::Metadata => {
+            let items: Vec<Value> = objects().map(|object| partial(&object)).collect();
+            let list = json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": meta,
+                "items": items,
+            });
+            list.to_string().into()
+        }
+        Representation::Table => {
+            let objects: Vec<Object> = objects().collect();
+            table_of(call, &objects, meta)?.to_string().into()
+        }
+    })
+}
+
+fn head(kind: &str, api_version: &str, meta: &Value) -> Vec<u8> {
+    let head =
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{meta},"items":["#);
+    head.into_bytes()
+}

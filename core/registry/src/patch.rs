@@ -1,0 +1,141 @@
+//! Changing objects by patch: by what to change, or by what somebody wants to own.
+//!
+//! Upstream: `apiserver/pkg/endpoints/handlers/patch.go`.
+
+use flyball_api::StatusDetails;
+use flyball_patch::PatchRefused;
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::managed::{Note, with_change};
+use crate::object::Object;
+use crate::registry::{Call, Registry};
+use crate::request::Chance;
+use crate::update::Part;
+use crate::{decode, meta};
+
+const JSON: &str = "application/json-patch+json";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+impl Registry {
+    pub(crate) fn patch(
+        &mut self,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if content_type(call) == APPLY {
+            return self.apply(call, Part::Body, chance);
+        }
+        let (seen, old) = self.read(call)?;
+        let (new, warnings) = patched(call, &old)?;
+        let answer = self.replace(call, (Part::Body, Note::Update), seen, &old, new)?;
+        Ok(answer.warned(warnings))
+    }
+
+    /// Patches the status.
+    pub(crate) fn patch_status(
+        &mut self,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if content_type(call) == APPLY {
+            return self.apply(call, Part::Status, chance);
+        }
+        let (seen, old) = self.read(call)?;
+        let (new, warnings) = patched(call, &old)?;
+        let answer = self.replace(call, (Part::Status, Note::Update), seen, &old, new)?;
+        Ok(answer.warned(warnings))
+    }
+
+    /// Server-side apply: merges what one client wants into the object, which is made if there is none.
+    fn apply(
+        &mut self,
+        call: &Call<'_>,
+        part: Part,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if call.query.field_manager.is_empty() {
+            let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for \
+                           apply patch";
+            return Err(Failure::new(422, "Invalid", message));
+        }
+        let wanted: Value = serde_json::from_slice(call.request.body)
+            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+        let (mut config, warnings) = decode::check(call, wanted)?;
+        let found = self.read(call).ok();
+        if found.is_none() && part == Part::Status {
+            return Err(Failure::not_found(call.resource, &call.path.name));
+        }
+        meta::place_applied(call, &mut config)?;
+        let live = found.as_ref().map(|(_, old)| Value::Object(old.clone()));
+        let force = call.query.force;
+        let config = Value::Object(config);
+        let applied = with_change(call, |change| {
+            flyball_patch::apply(live.as_ref(), &config, force, change)
+        });
+        let Value::Object(new) = applied.map_err(|refusal| refused(call, &refusal))? else {
+            return Err(Failure::bad_request("what was applied is not an object"));
+        };
+        let answer = match found {
+            Some((seen, old)) => self.replace(call, (part, Note::Applied), seen, &old, new)?,
+            None => self.insert(call, new, Note::Applied, chance)?,
+        };
+        Ok(answer.warned(warnings))
+    }
+}
+
+fn content_type<'a>(call: &'a Call<'_>) -> &'a str {
+    call.request
+        .content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+}
+
+/// What the patch that was sent makes of an object.
+pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
+    let changed = change(call, Value::Object(old.clone()))?;
+    decode::check(call, changed)
+}
+
+/// What the patch that was sent makes of a scale.
+pub(crate) fn patched_scale(call: &Call<'_>, scale: Value) -> Result<Value, Failure> {
+    change(call, scale)
+}
+
+fn change(call: &Call<'_>, value: Value) -> Result<Value, Failure> {
+    let kind = content_type(call);
+    if !matches!(kind, JSON | MERGE | STRATEGIC) {
+        return Err(Failure::unsupported_media_type(&[
+            JSON, MERGE, STRATEGIC, APPLY,
+        ]));
+    }
+    let patch: Value = serde_json::from_slice(call.request.body)
+        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    let changed = match kind {
+        JSON => flyball_patch::json_patch(value, &patch),
+        MERGE => flyball_patch::merge_patch(value, &patch),
+        _ => flyball_patch::strategic_merge(value, patch, call.schema()),
+    };
+    changed.map_err(|refusal| refused(call, &refusal))
+}
+
+/// Why a patch is refused, as it is answered.
+pub(crate) fn refused(call: &Call<'_>, refusal: &PatchRefused) -> Failure {
+    let class = refusal.class;
+    let mut failure = Failure::new(class.code(), class.reason(), &refusal.message);
+    if !refusal.causes.is_empty() {
+        failure.0.details = Some(StatusDetails {
+            name: call.path.name.as_str().into(),
+            group: call.resource.group.as_str().into(),
+            kind: call.resource.plural.as_str().into(),
+            causes: refusal.causes.clone(),
+            ..StatusDetails::default()
+        });
+    }
+    failure
+}

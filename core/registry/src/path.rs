@@ -1,0 +1,138 @@
+//! What a method and a path ask for.
+//!
+//! Upstream: `apiserver/pkg/endpoints/request/requestinfo.go`.
+
+use flyball_api::Text;
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// A collection, an object or a part of one.
+    Resource(ResourcePath),
+    /// Anything else: health, discovery, documents.
+    Other,
+}
+
+/// The path of a collection, an object or a part of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResourcePath {
+    /// The API group; empty for the core group.
+    pub group: Text,
+    /// The version within the group.
+    pub version: Text,
+    /// The namespace; empty for cluster-scoped kinds and for all namespaces.
+    pub namespace: Text,
+    /// The resource, such as `pods`.
+    pub resource: Text,
+    /// The name of the object; empty for the collection.
+    pub name: Text,
+    /// The part of the object; empty for the whole.
+    pub subresource: Text,
+}
+
+/// Parts of namespaces themselves; after any other word a namespace's path goes on to what is in it.
+const PARTS_OF_NAMESPACES: &[&str] = &["status", "finalize"];
+
+impl Path {
+    /// Reads a decoded path.
+    pub fn parse(path: &str) -> Self {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        let group = match parts.next() {
+            Some("api") => "",
+            Some("apis") => match parts.next() {
+                Some(group) => group,
+                None => return Self::Other,
+            },
+            _ => return Self::Other,
+        };
+        let Some(version) = parts.next() else {
+            return Self::Other;
+        };
+        let rest: Vec<&str> = parts.collect();
+        let (namespace, rest) = match rest.as_slice() {
+            [] => return Self::Other,
+            ["namespaces", name] => (*name, &["namespaces", *name][..]),
+            ["namespaces", name, part, ..] if PARTS_OF_NAMESPACES.contains(part) => {
+                (*name, &rest[..])
+            }
+            ["namespaces", namespace, rest @ ..] => (*namespace, rest),
+            rest => ("", rest),
+        };
+        let text = |at: usize| {
+            rest.get(at)
+                .map(|part| Text::from(*part))
+                .unwrap_or_default()
+        };
+        Self::Resource(ResourcePath {
+            group: group.into(),
+            version: version.into(),
+            namespace: namespace.into(),
+            resource: text(0),
+            name: text(1),
+            subresource: rest.get(2..).unwrap_or_default().join("/").into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(path: &str) -> Option<(String, String)> {
+        match Path::parse(path) {
+            Path::Other => None,
+            Path::Resource(at) => Some((
+                format!("{}/{}", at.group, at.version),
+                format!(
+                    "{}|{}|{}|{}",
+                    at.namespace, at.resource, at.name, at.subresource
+                ),
+            )),
+        }
+    }
+
+    #[test]
+    fn paths_name_collections_objects_and_parts() {
+        for (path, version, rest) in [
+            ("/api/v1/pods", "/v1", "|pods||"),
+            ("/api/v1/namespaces/a/pods", "/v1", "a|pods||"),
+            ("/api/v1/namespaces/a/pods/b", "/v1", "a|pods|b|"),
+            (
+                "/api/v1/namespaces/a/pods/b/status",
+                "/v1",
+                "a|pods|b|status",
+            ),
+            ("/api/v1/namespaces", "/v1", "|namespaces||"),
+            ("/api/v1/namespaces/a", "/v1", "a|namespaces|a|"),
+            (
+                "/api/v1/namespaces/a/finalize",
+                "/v1",
+                "a|namespaces|a|finalize",
+            ),
+            (
+                "/apis/apps/v1/namespaces/a/deployments/",
+                "apps/v1",
+                "a|deployments||",
+            ),
+            ("/api/v1/nodes/n/proxy/a/b", "/v1", "|nodes|n|proxy/a/b"),
+        ] {
+            let want = Some((version.to_owned(), rest.to_owned()));
+            assert_eq!(parsed(path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn other_paths_name_no_resource() {
+        for path in [
+            "/",
+            "/healthz",
+            "/api",
+            "/api/v1",
+            "/apis",
+            "/apis/apps",
+            "/apis/apps/v1",
+        ] {
+            assert_eq!(parsed(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The registry: what is stored, who may do what, and the one way in.
+
+use std::sync::Arc;
+
+use flyball_rbac::{Attributes, RoleIndex, Target};
+use flyball_schema::{Resource, Schema, builtin};
+use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Transaction};
+
+use crate::answer::{Answer, Reply};
+use crate::failure::Failure;
+use crate::object::Object;
+use crate::path::{Path, ResourcePath};
+use crate::query::Query;
+use crate::request::{Chance, Method, Request};
+use crate::stored::Stored;
+use crate::{bootstrap, documents, kinds};
+
+/// An API server's state and rules.
+pub struct Registry {
+    store: Store<Arc<Stored>>,
+    committed: Vec<Committed<Arc<Stored>>>,
+    roles: RoleIndex,
+}
+
+/// A request whose words have been understood.
+pub(crate) struct Call<'a> {
+    pub(crate) request: Request<'a>,
+    pub(crate) path: ResourcePath,
+    pub(crate) resource: &'static Resource,
+    pub(crate) query: Query,
+}
+
+impl Call<'_> {
+    pub(crate) fn rules(&self) -> &'static dyn kinds::Rules {
+        kinds::of(self.resource)
+    }
+
+    pub(crate) fn schema(&self) -> Schema<'static> {
+        builtin().types.schema(self.resource.of)
+    }
+}
+
+impl Registry {
+    /// A registry over what was stored before, or over nothing.
+    pub fn new(store: Store<Arc<Stored>>) -> Self {
+        let mut registry = Self {
+            store,
+            committed: Vec::new(),
+            roles: RoleIndex::default(),
+        };
+        registry.read_roles();
+        registry
+    }
+
+    /// A registry of an empty cluster.
+    pub fn empty() -> Self {
+        Self::new(Store::new(limits()))
+    }
+
+    /// Makes what every cluster has from its start: namespaces and roles.
+    pub fn bootstrap(&mut self, now: flyball_api::Timestamp, chance: &mut Chance<'_>) {
+        bootstrap::run(self, now, chance);
+    }
+
+    /// The newest revision.
+    pub fn revision(&self) -> Revision {
+        self.store.revision()
+    }
+
+    /// What was committed since this was last asked, to be made durable before anything that was
+    /// answered meanwhile is told to anybody.
+    pub fn take_committed(&mut self) -> Vec<Committed<Arc<Stored>>> {
+        std::mem::take(&mut self.committed)
+    }
+
+    /// Does what a request asks for, or says why not.
+    pub fn handle(&mut self, request: Request<'_>, chance: &mut Chance<'_>) -> Reply {
+        match self.try_handle(request, chance) {
+            Ok(reply) => reply,
+            Err(failure) => Reply::Answer(failure.into()),
+        }
+    }
+
+    fn try_handle(
+        &mut self,
+        request: Request<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Reply, Failure> {
+        let pairs = request.query.iter();
+        let query = Query::parse(pairs.map(|(key, value)| (key.as_str(), value.as_str())))?;
+        let path = match Path::parse(request.path) {
+            Path::Resource(path) => path,
+            Path::Other => {
+                let target = Target::Path(request.path);
+                self.authorize(&request, path_verb(request.method), target)?;
+                let found = documents::answer(&request, &resources());
+                return found.map(Reply::Answer).ok_or_else(Failure::no_such_path);
+            }
+        };
+        let verb = verb(&request, &path, &query);
+        let target = Target::Resource(flyball_rbac::Resource {
+            group: &path.group,
+            resource: &path.resource,
+            subresource: &path.subresource,
+            namespace: &path.namespace,
+            name: &path.name,
+        });
+        self.authorize(&request, verb, target)?;
+        let resource = builtin()
+            .resource(&path.group, &path.version, &path.resource)
+            .ok_or_else(Failure::no_such_path)?;
+        let call = Call {
+            request,
+            path,
+            resource,
+            query,
+        };
+        self.dispatch(verb, &call, chance)
+    }
+
+    fn dispatch(
+        &mut self,
+        verb: &str,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Reply, Failure> {
+        let answered = |answer: Answer| Ok(Reply::Answer(answer));
+        if !call.path.subresource.is_empty() {
+            return answered(self.part(verb, call, chance)?);
+        }
+        let can = call.resource.verbs.iter().any(|one| one == verb);
+        let misplaced = call.resource.namespaced
+            && call.path.namespace.is_empty()
+            && !matches!(verb, "list" | "watch");
+        if !can || misplaced {
+            return Err(Failure::method_not_allowed());
+        }
+        match verb {
+            "get" => answered(self.get(call)?),
+            "list" => answered(self.list(call)?),
+            "watch" => self.watch(call).map(|watch| Reply::Watch(Box::new(watch))),
+            "create" => answered(self.create(call, chance)?),
+            "update" => answered(self.update(call, chance)?),
+            "patch" => answered(self.patch(call, chance)?),
+            "delete" => answered(self.delete(call)?),
+            _ => answered(self.delete_collection(call)?),
+        }
+    }
+
+    fn authorize(
+        &self,
+        request: &Request<'_>,
+        verb: &str,
+        target: Target<'_>,
+    ) -> Result<(), Failure> {
+        let attributes = Attributes {
+            user: request.user,
+            verb,
+            target,
+        };
+        let decision = flyball_rbac::authorize(&attributes, &self.roles);
+        if decision.allowed {
+            return Ok(());
+        }
+        let refusal = flyball_rbac::forbidden(&attributes, &decision.reason);
+        Err(Failure(Box::new(refusal)))
+    }
+
+    /// The object at a path, if there is one.
+    pub(crate) fn find(&self, call: &Call<'_>) -> Option<&Item<Arc<Stored>>> {
+        let key = key(call.resource, &call.path.namespace, &call.path.name);
+        self.store.get(&key)
+    }
+
+    /// The object at a path.
+    pub(crate) fn read(&self, call: &Call<'_>) -> Result<(Revision, Object), Failure> {
+        let found = self.find(call);
+        let found = found.ok_or_else(|| Failure::not_found(call.resource, &call.path.name))?;
+        Ok((found.modified, found.value.object(call.resource)))
+    }
+
+    pub(crate) fn store(&self) -> &Store<Arc<Stored>> {
+        &self.store
+    }
+
+    /// Commits a transaction that was made from what is stored now.
+    pub(crate) fn commit(
+        &mut self,
+        transaction: Transaction<Arc<Stored>>,
+    ) -> Result<(), CommitError<Arc<Stored>>> {
+        let committed = self.store.commit(transaction)?;
+        for event in &committed.events {
+            self.note_role(event);
+        }
+        if !committed.events.is_empty() {
+            self.committed.push(committed);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn roles_mut(&mut self) -> &mut RoleIndex {
+        &mut self.roles
+    }
+}
+
+/// How much of the past is kept for watches: some minutes of a busy cluster.
+fn limits() -> Limits<Arc<Stored>> {
+    Limits::default()
+}
+
+/// All resources that are served.
+fn resources() -> Vec<&'static Resource> {
+    builtin().resources.iter().collect()
+}
+
+/// Where the objects of a kind are kept; versions of one resource share the place.
+pub(crate) fn prefix(resource: &Resource, namespace: &str) -> String {
+    let mut prefix = format!("/registry/{}/", crate::failure::qualified(resource));
+    if !namespace.is_empty() && resource.namespaced {
+        prefix.push_str(namespace);
+        prefix.push('/');
+    }
+    prefix
+}
+
+/// Where an object is kept.
+pub(crate) fn key(resource: &Resource, namespace: &str, name: &str) -> String {
+    let mut key = prefix(resource, namespace);
+    key.push_str(name);
+    key
+}
+
+fn path_verb(method: Method) -> &'static str {
+    match method {
+        Method::Get => "get",
+        Method::Post => "post",
+        Method::Put => "put",
+        Method::Patch => "patch",
+        Method::Delete => "delete",
+    }
+}
+
+fn verb(request: &Request<'_>, path: &ResourcePath, query: &Query) -> &'static str {
+    match request.method {
+        Method::Get if query.watch && path.subresource.is_empty() => "watch",
+        Method::Get if path.name.is_empty() => "list",
+        Method::Get => "get",
+        Method::Post => "create",
+        Method::Put => "update",
+        Method::Patch => "patch",
+        Method::Delete if path.name.is_empty() => "deletecollection",
+        Method::Delete => "delete",
+    }
+}

@@ -1,0 +1,97 @@
+//! Which objects a list or a watch is about.
+
+use flyball_api::Selector;
+use flyball_api::selector::FieldSelector;
+use flyball_schema::Resource;
+
+use crate::failure::Failure;
+use crate::kinds;
+use crate::kinds::field_value;
+use crate::object::Object;
+use crate::query::Query;
+use crate::stored::Stored;
+
+/// Which objects of a collection are meant.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    labels: Option<Selector>,
+    fields: Option<FieldSelector>,
+}
+
+impl Selection {
+    /// What a query selects. `name` narrows it to one object.
+    pub(crate) fn new(resource: &Resource, query: &Query, name: &str) -> Result<Self, Failure> {
+        let mut fields = query.fields.clone();
+        if let Some(fields) = &fields {
+            check(resource, fields)?;
+        }
+        if !name.is_empty() {
+            if let Some(asked) = &fields
+                && asked
+                    .required_value("metadata.name")
+                    .is_some_and(|asked| asked != name)
+            {
+                return Err(Failure::bad_request(
+                    "fieldSelector metadata.name doesn't match requested name",
+                ));
+            }
+            fields = Some(FieldSelector::equal("metadata.name", name));
+        }
+        Ok(Self {
+            labels: query.labels.clone(),
+            fields,
+        })
+    }
+
+    /// Whether every object is meant.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_none() && self.fields.is_none()
+    }
+
+    /// Whether this object is meant.
+    pub(crate) fn has(&self, stored: &Stored) -> bool {
+        if let Some(labels) = &self.labels
+            && !labels.matches_with(|key| stored.labels().get(key))
+        {
+            return false;
+        }
+        let Some(fields) = &self.fields else {
+            return true;
+        };
+        let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+        has_fields(fields, &object)
+    }
+}
+
+fn has_fields(fields: &FieldSelector, object: &Object) -> bool {
+    let values: Vec<_> = fields
+        .fields()
+        .map(|field| (field, field_value(object, field)))
+        .collect();
+    let value_of = |field: &str| values.iter().find(|(one, _)| *one == field);
+    fields.matches_with(|field| value_of(field).map(|(_, value)| value.as_str()))
+}
+
+fn check(resource: &Resource, fields: &FieldSelector) -> Result<(), Failure> {
+    let known = kinds::of(resource).selectable_fields();
+    for field in fields.fields() {
+        let common =
+            field == "metadata.name" || (field == "metadata.namespace" && resource.namespaced);
+        if !common && !known.contains(&field) {
+            let group_version = resource.api_version();
+            let message = format!(
+                "Unable to find \"{}\" that match label selector \"\", field selector \"{fields}\": \
+                 field label not supported: {field}",
+                gvr(resource, &group_version)
+            );
+            return Err(Failure::bad_request(message));
+        }
+    }
+    Ok(())
+}
+
+/// `/v1, Resource=pods`, as upstream prints a resource with its version.
+fn gvr(resource: &Resource, group_version: &str) -> String {
+    let slash = if resource.group.is_empty() { "/" } else { "" };
+    format!("{slash}{group_version}, Resource={}", resource.plural)
+}

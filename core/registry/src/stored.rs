@@ -1,0 +1,104 @@
+//! Objects as they are kept: JSON text without its head, and what selectors ask most.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use flyball_api::Labels;
+use flyball_schema::Resource;
+use serde_json::Value;
+
+use crate::object::{Meta, Object};
+
+/// One state of an object.
+#[derive(Debug)]
+pub struct Stored {
+    /// The object as JSON without `apiVersion` and `kind`, which are the same for all of a kind and
+    /// not shown in lists.
+    json: Bytes,
+    labels: Labels,
+    /// The state that watches are told when the object is gone: the last one, with the version of its end.
+    gone: OnceLock<Bytes>,
+}
+
+impl Stored {
+    /// Keeps an object.
+    pub(crate) fn new(object: &Object) -> Arc<Self> {
+        let mut bare = object.clone();
+        bare.remove("apiVersion");
+        bare.remove("kind");
+        let labels = object.labels();
+        Arc::new(Self::of(text(&bare), labels))
+    }
+
+    /// Keeps what was kept before, from its JSON text.
+    pub fn read(json: Bytes) -> Result<Arc<Self>, serde_json::Error> {
+        let object: Object = serde_json::from_slice(&json)?;
+        let labels = object.labels();
+        Ok(Arc::new(Self::of(json, labels)))
+    }
+
+    fn of(json: Bytes, labels: Labels) -> Self {
+        Self {
+            json,
+            labels,
+            gone: OnceLock::new(),
+        }
+    }
+
+    /// The JSON text, without `apiVersion` and `kind`.
+    pub fn bare(&self) -> &Bytes {
+        &self.json
+    }
+
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The object, with `apiVersion` and `kind`.
+    pub(crate) fn object(&self, resource: &Resource) -> Object {
+        // It was written by this program, or read when it was loaded.
+        let mut object: Object = serde_json::from_slice(&self.json).unwrap_or_default();
+        object.insert("apiVersion".to_owned(), resource.api_version().into());
+        object.insert("kind".to_owned(), resource.kind.as_str().into());
+        object
+    }
+
+    /// The state that watches are told when the object is gone at this version.
+    pub(crate) fn gone(&self, version: u64) -> &Bytes {
+        self.gone.get_or_init(|| at_version(&self.json, version))
+    }
+}
+
+/// The same state with another version.
+pub(crate) fn at_version(bare: &[u8], version: u64) -> Bytes {
+    let mut object: Object = serde_json::from_slice(bare).unwrap_or_default();
+    let version = Value::from(version.to_string());
+    object
+        .meta_mut()
+        .insert("resourceVersion".to_owned(), version);
+    text(&object)
+}
+
+/// The JSON text of an object.
+pub(crate) fn text(object: &Object) -> Bytes {
+    // Maps with text keys can always be written.
+    serde_json::to_vec(object).unwrap_or_default().into()
+}
+
+/// Appends a whole object to `out`: its head, then what is kept.
+pub(crate) fn write_whole(resource: &Resource, bare: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"kind":""#);
+    out.extend_from_slice(resource.kind.as_bytes());
+    out.extend_from_slice(br#"","apiVersion":""#);
+    out.extend_from_slice(resource.api_version().as_bytes());
+    out.extend_from_slice(br#"","#);
+    // Every object has metadata, so there is something behind the brace.
+    out.extend_from_slice(bare.get(1..).unwrap_or_default());
+}
+
+/// A whole object.
+pub(crate) fn whole(resource: &Resource, bare: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(bare.len() + 64);
+    write_whole(resource, bare, &mut out);
+    out.into()
+}

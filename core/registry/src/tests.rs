@@ -1,0 +1,146 @@
+use flyball_api::Timestamp;
+use flyball_rbac::{MASTERS, User};
+use serde_json::{Value, json};
+
+use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
+
+mod lifecycle;
+mod reading;
+mod watching;
+
+/// A registry to talk to, as somebody who may do anything.
+struct Server {
+    registry: Registry,
+    user: User,
+    random: u64,
+    now: Timestamp,
+}
+
+impl Server {
+    fn new() -> Self {
+        let mut server = Self {
+            registry: Registry::empty(),
+            user: User::of_groups("admin", &[MASTERS]),
+            random: 7,
+            now: "2026-01-02T03:04:05Z".parse().unwrap(),
+        };
+        let mut random = server.random;
+        let mut draw = || next(&mut random);
+        server
+            .registry
+            .bootstrap(server.now, &mut Chance(&mut draw));
+        server.random = random;
+        server
+    }
+
+    fn reply(&mut self, method: Method, target: &str, content_type: &str, body: &[u8]) -> Reply {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let pairs: Vec<(String, String)> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let request = Request {
+            method,
+            path,
+            query: &pairs,
+            body,
+            content_type,
+            representation: Representation::Whole,
+            user: &self.user,
+            agent: "tests/1",
+            now: self.now,
+        };
+        let random = &mut self.random;
+        let mut draw = || next(random);
+        self.registry.handle(request, &mut Chance(&mut draw))
+    }
+
+    fn send(
+        &mut self,
+        method: Method,
+        target: &str,
+        content_type: &str,
+        body: &Value,
+    ) -> (u16, Value) {
+        let body = match body {
+            Value::Null => Vec::new(),
+            body => body.to_string().into_bytes(),
+        };
+        let Reply::Answer(Answer { code, body, .. }) =
+            self.reply(method, target, content_type, &body)
+        else {
+            panic!("{target} is a watch");
+        };
+        (code, serde_json::from_slice(&body).unwrap())
+    }
+
+    fn get(&mut self, target: &str) -> (u16, Value) {
+        self.send(Method::Get, target, "", &Value::Null)
+    }
+
+    fn post(&mut self, target: &str, body: &Value) -> (u16, Value) {
+        self.send(Method::Post, target, "application/json", body)
+    }
+
+    fn put(&mut self, target: &str, body: &Value) -> (u16, Value) {
+        self.send(Method::Put, target, "application/json", body)
+    }
+
+    fn patch(&mut self, target: &str, kind: &str, body: &Value) -> (u16, Value) {
+        let content_type = match kind {
+            "apply" => "application/apply-patch+yaml".to_owned(),
+            kind => format!("application/{kind}+json"),
+        };
+        self.send(Method::Patch, target, &content_type, body)
+    }
+
+    fn delete(&mut self, target: &str, body: &Value) -> (u16, Value) {
+        self.send(Method::Delete, target, "application/json", body)
+    }
+
+    fn watch(&mut self, target: &str) -> Box<Watch> {
+        match self.reply(Method::Get, target, "", &[]) {
+            Reply::Watch(watch) => watch,
+            Reply::Answer(answer) => panic!("{target}: {answer:?}"),
+        }
+    }
+
+    /// The kinds of the lines that a watch has to tell, with name and version of their objects.
+    fn told(&self, watch: &mut Watch) -> Vec<String> {
+        let mut out = Vec::new();
+        let through = self.registry.revision();
+        while self
+            .registry
+            .poll(watch, through, self.now, &mut out, 1 << 20)
+            == Polled::More
+        {}
+        let lines = out
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        lines
+            .map(|line| {
+                let line: Value = serde_json::from_slice(line).unwrap();
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                format!(
+                    "{} {}",
+                    text(&line["type"]),
+                    text(&line["object"]["metadata"]["name"])
+                )
+            })
+            .collect()
+    }
+}
+
+fn next(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state
+}
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn map(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}})
+}

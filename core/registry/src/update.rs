@@ -1,0 +1,124 @@
+//! Replacing objects.
+//!
+//! Upstream: `apiserver/pkg/endpoints/handlers/update.go`,
+//! `apiserver/pkg/registry/generic/registry/store.go`.
+
+use flyball_storage::{Revision, Transaction};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::managed::Note;
+use crate::object::{Meta, Object};
+use crate::registry::{Call, Registry, key};
+use crate::request::Chance;
+use crate::stored::text;
+use crate::{decode, managed, meta};
+
+/// Which part of an object a write is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The object but for its status.
+    Body,
+    /// Its status.
+    Status,
+}
+
+impl Registry {
+    pub(crate) fn update(
+        &mut self,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        let (new, warnings) = decode::object(call)?;
+        let answer = match self.read(call) {
+            Ok((seen, old)) => self.replace(call, (Part::Body, Note::Update), seen, &old, new)?,
+            Err(_) if call.rules().creates_on_update() => {
+                self.insert(call, new, Note::Update, chance)?
+            }
+            Err(missing) => return Err(missing),
+        };
+        Ok(answer.warned(warnings))
+    }
+
+    /// Makes `new` the state of an object that was seen as `old`.
+    pub(crate) fn replace(
+        &mut self,
+        call: &Call<'_>,
+        (part, note): (Part, Note),
+        seen: Revision,
+        old: &Object,
+        mut new: Object,
+    ) -> Result<Answer, Failure> {
+        let rules = call.rules();
+        meta::prepare_update(call, &mut new, old)?;
+        match part {
+            Part::Body => {
+                if call.resource.subresource("status").is_some() {
+                    keep(&mut new, old, |field| field == "status");
+                }
+                rules.default(&mut new);
+                rules.prepare_update(&mut new, old);
+                if rules.has_generation() && rules.bumps_generation(&new, old) {
+                    let generation = old.generation() + 1;
+                    new.meta_mut()
+                        .insert("generation".to_owned(), generation.into());
+                }
+            }
+            Part::Status => {
+                keep(&mut new, old, |field| {
+                    !matches!(field, "status" | "metadata")
+                });
+                rules.default(&mut new);
+                rules.prepare_status_update(&mut new, old);
+            }
+        }
+        if note == Note::Update {
+            managed::note(call, Some(old), &mut new);
+        }
+        let mut errors = meta::validate_update(call, &new, old);
+        errors.extend(match part {
+            Part::Body => rules.validate_update(&new, old),
+            Part::Status => rules.validate_status_update(&new, old),
+        });
+        if !errors.is_empty() {
+            let (group, kind) = (&call.resource.group, &call.resource.kind);
+            return Err(Failure::invalid(group, kind, old.name(), &errors));
+        }
+        let warnings = match part {
+            Part::Body => rules.warnings(&new),
+            Part::Status => Vec::new(),
+        };
+        if call.query.dry_run || new == *old {
+            return Ok(Answer::new(200, text(&new)).warned(warnings));
+        }
+        let place = key(call.resource, old.namespace(), old.name());
+        // An object that nothing holds back any more goes with the write that let it go.
+        let answer = if is_finished(&new) {
+            let removed = self.commit(Transaction::remove(place, seen));
+            removed.map(|()| Answer::new(200, text(&new)))
+        } else {
+            let update = |stored| Transaction::update(place, seen, stored);
+            let body = self.write(call, &mut new, update);
+            body.map(|body| Answer::new(200, body))
+        };
+        let answer = answer.map_err(|_| Failure::modified(call.resource, old.name()))?;
+        Ok(answer.warned(warnings))
+    }
+}
+
+/// Whether an object was told to go and nothing keeps it.
+fn is_finished(object: &Object) -> bool {
+    let waits = object.meta()["deletionGracePeriodSeconds"]
+        .as_i64()
+        .unwrap_or_default()
+        > 0;
+    object.is_deleting() && !object.has_finalizers() && !waits
+}
+
+/// Takes the fields that `kept` names from the old state.
+pub(crate) fn keep(new: &mut Object, old: &Object, kept: impl Fn(&str) -> bool) {
+    new.retain(|field, _| !kept(field));
+    for (field, value) in old.iter().filter(|(field, _)| kept(field)) {
+        new.insert(field.clone(), value.clone());
+    }
+}

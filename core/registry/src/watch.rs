@@ -1,0 +1,238 @@
+//! Watching a collection: every change in order, from a version on.
+//!
+//! A [`Watch`] is a place in the history. Nothing is buffered for it: whoever serves it asks with
+//! [`Registry::poll`] for what is next, when it has room to tell it. One that falls behind what is
+//! kept is told so and ends.
+//!
+//! Upstream: `apiserver/pkg/storage/cacher`, `apiserver/pkg/endpoints/handlers/watch.go`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use flyball_api::Timestamp;
+use flyball_schema::Resource;
+use flyball_storage::{Event, Query as Range, Revision};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::list::{included, partial};
+use crate::object::Object;
+use crate::registry::{Call, Registry, prefix};
+use crate::request::Representation;
+use crate::selection::Selection;
+use crate::stored::{Stored, at_version, write_whole};
+use crate::table::{IncludeObject, Table};
+
+/// The annotation of the bookmark that ends the initial events.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// A place in the history of a collection.
+#[derive(Debug)]
+pub struct Watch {
+    resource: &'static Resource,
+    prefix: Arc<str>,
+    selection: Selection,
+    representation: Representation,
+    include: IncludeObject,
+    /// Whether a table's columns have yet to be told.
+    headers: bool,
+    /// Everything up to here has been told.
+    told: Revision,
+    initial: VecDeque<Arc<Stored>>,
+    marks_end_of_initial: bool,
+    bookmarks: bool,
+    /// After so many seconds the server ends it; whoever serves it decides if there are none.
+    pub timeout_seconds: Option<u64>,
+}
+
+/// How it goes on after a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// There may be more right away.
+    More,
+    /// Nothing more until something is committed.
+    Idle,
+    /// The last line said why it ended.
+    Ended,
+}
+
+impl Registry {
+    pub(crate) fn watch(&self, call: &Call<'_>) -> Result<Watch, Failure> {
+        let selection = Selection::new(call.resource, &call.query, &call.path.name)?;
+        let asked = self.check_not_ahead(&call.query.version)?;
+        let prefix = prefix(call.resource, &call.path.namespace);
+        // From the beginning means: the state first, then what changes.
+        let from_state = asked.is_none_or(|version| version.0 == 0);
+        let streamed = call.query.initial_events == Some(true);
+        let state_first = match call.query.initial_events {
+            Some(wanted) => wanted,
+            None => from_state,
+        };
+        let mut initial = VecDeque::new();
+        if state_first {
+            let all = self.store().range(&Range::prefix(&prefix));
+            let all = all.map_err(|error| Failure::expired(error.to_string()))?;
+            let chosen = all.items.iter().filter(|item| selection.has(&item.value));
+            initial.extend(chosen.map(|item| item.value.clone()));
+        }
+        let told = match asked {
+            Some(version) if !state_first && version.0 > 0 => version,
+            _ => self.revision(),
+        };
+        Ok(Watch {
+            resource: call.resource,
+            prefix: prefix.into(),
+            selection,
+            representation: call.request.representation,
+            include: included(call)?,
+            headers: true,
+            told,
+            initial,
+            marks_end_of_initial: streamed,
+            bookmarks: call.query.bookmarks,
+            timeout_seconds: call.query.timeout_seconds,
+        })
+    }
+
+    /// Appends what comes next to `out`, one line per change, up to about `bytes_max` bytes and up
+    /// to the revision `through`: what came later is not durable yet.
+    pub fn poll(
+        &self,
+        watch: &mut Watch,
+        through: Revision,
+        now: Timestamp,
+        out: &mut Vec<u8>,
+        bytes_max: usize,
+    ) -> Polled {
+        let until = out.len() + bytes_max;
+        while let Some(stored) = watch.initial.pop_front() {
+            watch.tell("ADDED", stored.bare(), now, out);
+            if out.len() >= until {
+                return Polled::More;
+            }
+        }
+        if std::mem::take(&mut watch.marks_end_of_initial) {
+            watch.mark(true, out);
+        }
+        let prefix = watch.prefix.clone();
+        let events = match self.store().events(watch.told, &prefix, EVENTS_AT_ONCE) {
+            Ok(events) => events,
+            Err(_) => {
+                let message = format!(
+                    "too old resource version: {} ({})",
+                    watch.told.0,
+                    self.revision().0
+                );
+                let status = Failure::expired(message).body();
+                out.extend_from_slice(br#"{"type":"ERROR","object":"#);
+                out.extend_from_slice(&status);
+                out.extend_from_slice(b"}\n");
+                return Polled::Ended;
+            }
+        };
+        for event in &events.events {
+            if event.revision > through {
+                return Polled::Idle;
+            }
+            watch.change(event, now, out);
+            watch.told = event.revision;
+            if out.len() >= until {
+                return Polled::More;
+            }
+        }
+        watch.told = watch.told.max(events.through.min(through));
+        if watch.told < through.min(self.revision()) {
+            return Polled::More;
+        }
+        Polled::Idle
+    }
+
+    /// Appends a bookmark, if the watch asked for them.
+    pub fn bookmark(&self, watch: &Watch, out: &mut Vec<u8>) {
+        if watch.bookmarks && watch.initial.is_empty() {
+            watch.mark(false, out);
+        }
+    }
+}
+
+/// How many events are looked at in one go.
+const EVENTS_AT_ONCE: usize = 256;
+
+impl Watch {
+    fn change(&mut self, event: &Event<Arc<Stored>>, now: Timestamp, out: &mut Vec<u8>) {
+        let has = |stored: &Arc<Stored>| self.selection.has(stored);
+        let before = event
+            .previous
+            .as_ref()
+            .map(|item| &item.value)
+            .filter(|one| has(one));
+        let after = event.item.as_ref().map(|item| &item.value);
+        match (before, after) {
+            (None, Some(after)) if has(after) => self.tell("ADDED", after.bare(), now, out),
+            (Some(_), Some(after)) if has(after) => self.tell("MODIFIED", after.bare(), now, out),
+            // To this watch an object that is no longer meant is gone.
+            (Some(before), Some(_)) => {
+                let last = at_version(before.bare(), event.revision.0);
+                self.tell("DELETED", &last, now, out);
+            }
+            (Some(before), None) => self.tell("DELETED", before.gone(event.revision.0), now, out),
+            (None, _) => {}
+        }
+    }
+
+    fn tell(&mut self, kind: &str, bare: &[u8], now: Timestamp, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"type":""#);
+        out.extend_from_slice(kind.as_bytes());
+        out.extend_from_slice(br#"","object":"#);
+        match self.representation {
+            Representation::Whole | Representation::Discovery => {
+                write_whole(self.resource, bare, out);
+            }
+            other => {
+                let object: Object = serde_json::from_slice(bare).unwrap_or_default();
+                let shown = match other {
+                    Representation::Table => {
+                        let meta =
+                            json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+                        let table = Table {
+                            group: &self.resource.group,
+                            kind: &self.resource.kind,
+                            custom: None,
+                            include: self.include,
+                            headers: std::mem::take(&mut self.headers),
+                            now,
+                        };
+                        table.render([&object], meta)
+                    }
+                    _ => partial(&object),
+                };
+                out.extend_from_slice(shown.to_string().as_bytes());
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    fn mark(&self, ends_initial: bool, out: &mut Vec<u8>) {
+        let mut meta =
+            json!({"resourceVersion": self.told.0.to_string(), "creationTimestamp": Value::Null});
+        if ends_initial {
+            meta["annotations"] = json!({INITIAL_EVENTS_END: "true"});
+        }
+        let (kind, version) = match self.representation {
+            Representation::Whole | Representation::Discovery => {
+                (self.resource.kind.to_string(), self.resource.api_version())
+            }
+            Representation::Metadata => (
+                "PartialObjectMetadata".to_owned(),
+                "meta.k8s.io/v1".to_owned(),
+            ),
+            Representation::Table => ("Table".to_owned(), "meta.k8s.io/v1".to_owned()),
+        };
+        let line = json!({
+            "type": "BOOKMARK",
+            "object": {"kind": kind, "apiVersion": version, "metadata": meta},
+        });
+        out.extend_from_slice(line.to_string().as_bytes());
+        out.push(b'\n');
+    }
+}
