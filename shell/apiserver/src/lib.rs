@@ -1,0 +1,26 @@
+//! The embedded API server: HTTP in front of `core/registry`, a log on disk behind it.
+//!
+//! ```text
+//! socket → TLS → who? → registry → log on disk → answer
+//!                          └─────→ watches
+//! ```
+//!
+//! This crate owns the arrows from a request to its answer that are not decisions: transport, the
+//! clock, chance, and waiting for the disk. No answer leaves before everything it is based on is
+//! durable, so nobody ever sees a state that a crash could undo.
+//!
+//! [`ApiServer::open`] is the way in; [`LocalService`] serves clients in the same process,
+//! [`listen`] those that come over HTTPS.
+
+mod accept;
+mod authority;
+mod body;
+mod listener;
+mod local;
+mod server;
+
+pub use authority::{Authority, AuthorityError, KeyPairPem};
+pub use body::Body;
+pub use listener::{Listening, listen};
+pub use local::LocalService;
+pub use server::{ApiServer, OpenFailed};

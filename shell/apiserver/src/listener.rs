@@ -1,0 +1,192 @@
+//! HTTPS: sockets in, answers out, within bounds.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_rbac::{AUTHENTICATED, UNAUTHENTICATED, User};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use crate::body::Body;
+use crate::server::{ApiServer, BODY_BYTES_MAX};
+
+/// Connections at once; who comes later waits.
+const CONNECTIONS_MAX: usize = 4096;
+
+/// How long a client may take for its handshake and for the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A server that listens. Dropping it ends it at once.
+pub struct Listening {
+    /// Where.
+    pub address: SocketAddr,
+    accepting: JoinHandle<()>,
+    closing: watch::Sender<bool>,
+}
+
+impl Listening {
+    /// Takes no new connections and ends those that there are.
+    pub async fn stop(self) {
+        self.closing.send_replace(true);
+        self.accepting.abort();
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.closing.send_replace(true);
+        self.accepting.abort();
+    }
+}
+
+/// Serves on a socket that is bound already.
+pub fn listen(
+    server: Arc<ApiServer>,
+    socket: TcpListener,
+    tls: Arc<ServerConfig>,
+) -> std::io::Result<Listening> {
+    let address = socket.local_addr()?;
+    let (closing, closed) = watch::channel(false);
+    let acceptor = TlsAcceptor::from(tls);
+    let accepting = tokio::spawn(async move {
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        loop {
+            // Never closed, so there is a place in the end.
+            let Ok(place) = places.clone().acquire_owned().await else {
+                return;
+            };
+            match socket.accept().await {
+                Ok((stream, _)) => {
+                    let (server, acceptor, closed) =
+                        (server.clone(), acceptor.clone(), closed.clone());
+                    tokio::spawn(async move {
+                        connection(server, acceptor, stream, closed).await;
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "accepting a connection failed");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    });
+    Ok(Listening {
+        address,
+        accepting,
+        closing,
+    })
+}
+
+async fn connection(
+    server: Arc<ApiServer>,
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    mut closed: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let stream = match timeout(HEAD_TIMEOUT, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => {
+            tracing::info!(%error, "TLS handshake failed");
+            return;
+        }
+        Err(_) => return,
+    };
+    let (_, session) = stream.get_ref();
+    let peer = session.peer_certificates().and_then(<[_]>::first);
+    let user = Arc::new(peer.map_or_else(anonymous, |certificate| user_of(certificate)));
+    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (server, user) = (server.clone(), user.clone());
+        async move { Ok::<_, Infallible>(serve(&server, &user, request).await) }
+    });
+    let io = TokioIo::new(stream);
+    let ended = if is_http2 {
+        let connection = http2::Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(250)
+            .serve_connection(io, service);
+        tokio::select! {
+            ended = connection => ended,
+            _ = closed.wait_for(|closed| *closed) => Ok(()),
+        }
+    } else {
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .serve_connection(io, service);
+        tokio::select! {
+            ended = connection => ended,
+            _ = closed.wait_for(|closed| *closed) => Ok(()),
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended early");
+    }
+}
+
+async fn serve(server: &Arc<ApiServer>, user: &User, request: Request<Incoming>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let collected = timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
+    let body = match collected {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => {
+            return refused(
+                413,
+                "RequestEntityTooLarge",
+                "the request body is too large or broke off",
+            );
+        }
+        Err(_) => return refused(408, "Timeout", "the request body did not arrive in time"),
+    };
+    server.answer(Request::from_parts(head, body), user).await
+}
+
+fn refused(code: u16, reason: &str, message: &str) -> Response<Body> {
+    let failure = flyball_registry::Failure::new(code, reason, message);
+    let mut response = Response::new(Body::whole(failure.body().into()));
+    *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
+    response
+}
+
+/// Somebody without credentials.
+fn anonymous() -> User {
+    User::of_groups("system:anonymous", &[UNAUTHENTICATED])
+}
+
+/// The user that a certificate of the authority names.
+fn user_of(certificate: &[u8]) -> User {
+    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
+        return anonymous();
+    };
+    let subject = parsed.subject();
+    let names = subject
+        .iter_common_name()
+        .filter_map(|name| name.as_str().ok());
+    let Some(name) = names.last() else {
+        return anonymous();
+    };
+    let mut groups: Vec<&str> = subject
+        .iter_organization()
+        .filter_map(|group| group.as_str().ok())
+        .collect();
+    groups.push(AUTHENTICATED);
+    User::of_groups(name, &groups)
+}
