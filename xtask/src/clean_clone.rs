@@ -40,8 +40,14 @@ fn clone_and_run(root: &Path, folder: &Path) -> Outcome {
     }
     for command in &commands {
         // Its own target folder, whatever this process was told: a clean clone compiles everything.
-        let line = format!("unset CARGO_TARGET_DIR; {command}");
-        run_program(folder, "sh", &["-c", &line])?;
+        let line = format!("unset CARGO_TARGET_DIR; exec {command}");
+        if command.ends_with(" up") {
+            // It runs until it is told to stop; a data folder of its own keeps the newcomer's alone.
+            let line = format!("{line} --data-dir newcomer --listen 127.0.0.1:0");
+            command::run_until(folder, &line, "everything is ready")?;
+        } else {
+            run_program(folder, "sh", &["-c", &line])?;
+        }
     }
     command::say("a newcomer gets through");
     Ok(())

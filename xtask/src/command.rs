@@ -1,8 +1,8 @@
 //! Running a program the way a reader could: the command line is printed first, then run.
 
-use std::io::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Why a task stopped, in one sentence for the terminal.
@@ -54,6 +54,35 @@ fn execute(folder: &Path, program: &str, arguments: &[&str]) -> Outcome {
     }
 }
 
+/// Runs a shell line in `folder` until it prints a line with `phrase`, then asks it to stop, which must end it well.
+pub(crate) fn run_until(folder: &Path, line: &str, phrase: &str) -> Outcome {
+    say(&format!("$ {line}"));
+    let told = |reason: String| format!("`{line}` {reason}");
+    let mut child = Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| told(format!("cannot be started: {error}")))?;
+    let output = child.stdout.take().map(BufReader::new);
+    let mut lines = output.into_iter().flat_map(BufRead::lines);
+    let said = lines.any(|said| {
+        let said = said.unwrap_or_default();
+        say(&said);
+        said.contains(phrase)
+    });
+    if said {
+        let pid = child.id().to_string();
+        execute(folder, "kill", &["-INT", &pid]).map_err(told)?;
+    }
+    let status = child.wait().map_err(|error| told(error.to_string()))?;
+    match (said, status.success()) {
+        (true, true) => Ok(()),
+        (false, _) => Err(told(format!("ended without saying {phrase:?} ({status})"))),
+        (true, false) => Err(told(format!("did not stop well ({status})"))),
+    }
+}
+
 /// The command as one would type it: arguments with blanks are quoted.
 fn command_line(program: &str, arguments: &[&str]) -> String {
     let mut line = program.to_owned();
@@ -85,6 +114,14 @@ mod tests {
         assert_eq!(execute(&root(), "sh", &["-c", "exit 0"]), Ok(()));
         let reason = execute(&root(), "sh", &["-c", "exit 3"]).unwrap_err();
         assert!(reason.contains("exit status: 3"), "{reason}");
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_asked_to_once_it_has_spoken() {
+        let waits = "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done";
+        assert_eq!(run_until(&root(), waits, "ready"), Ok(()));
+        let silent = run_until(&root(), "echo no", "ready").unwrap_err();
+        assert!(silent.contains("without saying"), "{silent}");
     }
 
     #[test]

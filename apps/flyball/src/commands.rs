@@ -1,6 +1,10 @@
 //! What the program can be asked to do.
 
 mod controller_manager;
+mod nodes;
+mod signals;
+mod up;
+mod words;
 
 use std::path::Path;
 
@@ -13,7 +17,9 @@ flyball keeps a Kubernetes cluster moving towards its declared state.
 Usage: flyball <command> [flags]
 
 Commands:
+  up                  run a whole control plane in one process, with simulated nodes
   controller-manager  run controllers against an API server, as kube-controller-manager does
+  nodes               simulate nodes for any API server
   help                print this text
   version             print the version
 
@@ -39,6 +45,8 @@ pub fn run(words: &[String]) -> anyhow::Result<Option<String>> {
             let called = format!("{program} controller-manager");
             controller_manager::run(program, &called, &rest[1..])
         }
+        Some("nodes") => nodes::run(program, rest),
+        Some("up") => up::run(rest),
         Some("version" | "--version" | "-V") => {
             Ok(Some(format!("flyball {}", crate::identity::VERSION)))
         }

@@ -10,9 +10,9 @@ use flyball_client::{
 };
 use flyball_election::Settings;
 use flyball_runtime::{Controlled, ElectionOptions, Metrics, Setup, event_loop, start};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::signals::Signals;
 use crate::controllers::{GATES, built, queue};
 use crate::identity::{VERSION, candidate};
 use crate::options::{Built, Options, Request, parse};
@@ -223,28 +223,6 @@ impl<'a> Clients<'a> {
                 .client(self.program, VERSION, name, self.limit())
                 .observed(self.observer.clone()),
             None => self.named(name),
-        }
-    }
-}
-
-/// SIGTERM and SIGINT.
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?,
-            interrupt: signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?,
-        })
-    }
-
-    async fn asked(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
         }
     }
 }

@@ -1,0 +1,130 @@
+//! The parts of a plane beside its server: each a set of controllers with caches of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_apiserver::{ApiServer, LocalService};
+use flyball_client::Client;
+use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
+use flyball_plan::{Controller, Driver, Engine};
+use flyball_rbac::{AUTHENTICATED, MASTERS, User};
+use flyball_runtime::{Controlled, Metrics, Running, Setup, start};
+use flyball_scheduler::{Scheduler, SchedulerSettings};
+use flyball_workloads::{
+    DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
+    ReplicationControllerController,
+};
+
+use crate::plane::PlaneFailed;
+
+/// A part that can be switched on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The controllers of kube-controller-manager.
+    Controllers,
+    /// The scheduler.
+    Scheduler,
+    /// The simulated nodes.
+    Nodes,
+}
+
+impl Part {
+    /// All parts, in the order in which they are started.
+    pub const ALL: [Self; 3] = [Self::Controllers, Self::Scheduler, Self::Nodes];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Controllers => "controllers",
+            Self::Scheduler => "scheduler",
+            Self::Nodes => "nodes",
+        }
+    }
+
+    /// Who its lists and watches are made as.
+    fn user(self) -> User {
+        match self {
+            Self::Controllers => user("system:kube-controller-manager", &[]),
+            Self::Scheduler => user("system:kube-scheduler", &[]),
+            // They play many nodes at once, which no role of upstream's allows.
+            Self::Nodes => user("flyball:nodes", &[MASTERS]),
+        }
+    }
+
+    /// Starts it.
+    pub(crate) fn start(
+        self,
+        server: &Arc<ApiServer>,
+        nodes: &Arc<NodeSettings>,
+    ) -> Result<Running, PlaneFailed> {
+        let setup = Setup {
+            controllers: self.controllers(server, nodes)?,
+            informers: local(server, self.user(), self.name())?,
+            election: None,
+            shutdown_timeout: Duration::from_secs(10),
+            resync_period: Duration::from_secs(12 * 60 * 60),
+        };
+        let started = start(setup, &mut Metrics::new());
+        started.map_err(|error| PlaneFailed::Part {
+            part: self,
+            why: error.to_string(),
+        })
+    }
+
+    fn controllers(
+        self,
+        server: &Arc<ApiServer>,
+        nodes: &Arc<NodeSettings>,
+    ) -> Result<Vec<Controlled>, PlaneFailed> {
+        let account = |driver: Box<dyn Driver>| {
+            let name = driver.descriptor().client;
+            let user = User::service_account("kube-system", name, "");
+            let client = local(server, user, name)?;
+            Ok(Controlled { driver, client })
+        };
+        let own = |driver: Box<dyn Driver>| {
+            let client = local(server, self.user(), driver.descriptor().client)?;
+            Ok(Controlled { driver, client })
+        };
+        match self {
+            Self::Controllers => vec![
+                account(engine(DeploymentController::new(DeploymentSettings {
+                    terminating_replicas: true,
+                }))),
+                account(engine(ReplicaSetController::new(
+                    ReplicasSettings::default(),
+                ))),
+                account(engine(ReplicationControllerController::new(
+                    ReplicasSettings::default(),
+                ))),
+            ],
+            Self::Scheduler => vec![own(engine(Scheduler::new(SchedulerSettings::default())))],
+            Self::Nodes => vec![
+                own(engine(NodeController::new(nodes.clone()))),
+                own(engine(PodController::new(nodes.clone()))),
+            ],
+        }
+        .into_iter()
+        .collect()
+    }
+}
+
+fn engine<C: Controller>(controller: C) -> Box<dyn Driver> {
+    Box::new(Engine::new(controller))
+}
+
+fn user(name: &str, groups: &[&str]) -> User {
+    let groups: Vec<&str> = groups.iter().copied().chain([AUTHENTICATED]).collect();
+    User::of_groups(name, &groups)
+}
+
+/// A client of the server in the same process.
+pub(crate) fn local(
+    server: &Arc<ApiServer>,
+    user: User,
+    agent: &str,
+) -> Result<Client, PlaneFailed> {
+    let service = LocalService::new(server.clone(), user);
+    Client::over(service, "in-process", agent)
+        .map_err(|error| PlaneFailed::Client(error.to_string()))
+}

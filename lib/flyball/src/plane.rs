@@ -1,0 +1,208 @@
+//! A plane: the server and its parts.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flyball_apiserver::{ApiServer, Authority, AuthorityError, Listening, OpenFailed, listen};
+use flyball_client::Client;
+use flyball_kubelets::{Settings as NodeSettings, SettingsInvalid};
+use flyball_rbac::{AUTHENTICATED, MASTERS, User};
+use flyball_runtime::Running;
+use tokio::net::TcpListener;
+
+use crate::kubeconfig::kubeconfig;
+use crate::parts::{Part, local};
+
+/// What a plane is made of.
+#[derive(Clone, Debug)]
+pub struct PlaneOptions {
+    /// Where it keeps its state; in memory only if there is no folder.
+    pub data: Option<PathBuf>,
+    /// Where it listens; only clients of the same process reach it if nowhere.
+    pub listen: Option<SocketAddr>,
+    /// How many simulated nodes it has.
+    pub nodes: usize,
+    /// The parts that run from the start.
+    pub parts: Vec<Part>,
+}
+
+impl Default for PlaneOptions {
+    /// In memory, without a socket, with one node and everything running.
+    fn default() -> Self {
+        Self {
+            data: None,
+            listen: None,
+            nodes: 1,
+            parts: Part::ALL.to_vec(),
+        }
+    }
+}
+
+/// Why a plane did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaneFailed {
+    /// The data folder cannot be made.
+    #[error("cannot make the data folder {}: {source}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The server did not open.
+    #[error(transparent)]
+    Server(#[from] OpenFailed),
+    /// There is no certificate authority.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}; choose another with --listen")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The nodes that were asked for make no sense.
+    #[error(transparent)]
+    Nodes(#[from] SettingsInvalid),
+    /// A client could not be made.
+    #[error("cannot make a client: {0}")]
+    Client(String),
+    /// A part did not start.
+    #[error("{}: {why}", part.name())]
+    Part {
+        /// Which.
+        part: Part,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// A running control plane. Dropping it ends it without the courtesy of [`Plane::stop`].
+pub struct Plane {
+    server: Arc<ApiServer>,
+    authority: Authority,
+    listening: Option<Listening>,
+    nodes: Arc<NodeSettings>,
+    running: Vec<(Part, Running)>,
+}
+
+impl Plane {
+    /// Starts a plane; it accepts requests when this returns.
+    pub async fn start(options: PlaneOptions) -> Result<Self, PlaneFailed> {
+        if let Some(folder) = &options.data {
+            std::fs::create_dir_all(folder).map_err(|source| PlaneFailed::Folder {
+                folder: folder.clone(),
+                source,
+            })?;
+        }
+        let nodes = NodeSettings {
+            count: options.nodes,
+            ..NodeSettings::default()
+        };
+        nodes.check()?;
+        let store = options.data.as_ref().map(|folder| folder.join("store"));
+        let server = ApiServer::open(store.as_deref()).await?;
+        let authority = Authority::open(options.data.as_deref())?;
+        let listening = match options.listen {
+            Some(address) => Some(open(&server, &authority, address).await?),
+            None => None,
+        };
+        let mut plane = Self {
+            server,
+            authority,
+            listening,
+            nodes: Arc::new(nodes),
+            running: Vec::new(),
+        };
+        for part in options.parts {
+            plane.switch_on(part)?;
+        }
+        Ok(plane)
+    }
+
+    /// Starts a part, unless it runs.
+    pub fn switch_on(&mut self, part: Part) -> Result<(), PlaneFailed> {
+        if self.running.iter().all(|(one, _)| *one != part) {
+            let running = part.start(&self.server, &self.nodes)?;
+            self.running.push((part, running));
+        }
+        Ok(())
+    }
+
+    /// Stops a part, if it runs.
+    pub async fn switch_off(&mut self, part: Part) {
+        if let Some(at) = self.running.iter().position(|(one, _)| *one == part) {
+            let (_, running) = self.running.remove(at);
+            running.stop().await;
+        }
+    }
+
+    /// Whether the caches of all running parts are filled.
+    pub fn is_synced(&self) -> bool {
+        let ready = |(_, running): &(Part, Running)| {
+            let checks = running.health().ready();
+            checks.iter().all(|check| check.result.is_ok())
+        };
+        self.running.iter().all(ready)
+    }
+
+    /// A client of this process that may do anything.
+    pub fn client(&self, agent: &str) -> Client {
+        let user = User::of_groups("flyball:admin", &[MASTERS, AUTHENTICATED]);
+        // Only a name that no header can hold could fail, and then another one does as well.
+        local(&self.server, user.clone(), agent)
+            .or_else(|_| local(&self.server, user, "flyball"))
+            .unwrap_or_else(|_| unreachable!("the name of this program fits into a header"))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listening.as_ref().map(|listening| listening.address)
+    }
+
+    /// A kubeconfig for somebody who may do anything; `None` if it does not listen.
+    pub fn kubeconfig(&self) -> Result<Option<String>, PlaneFailed> {
+        let Some(address) = self.address() else {
+            return Ok(None);
+        };
+        let admin = self.authority.client("flyball-admin", &[MASTERS])?;
+        Ok(Some(kubeconfig(
+            address,
+            self.authority.certificate(),
+            &admin,
+        )))
+    }
+
+    /// Stops the parts, then the server.
+    pub async fn stop(mut self) {
+        while let Some((_, running)) = self.running.pop() {
+            running.stop().await;
+        }
+        if let Some(listening) = self.listening.take() {
+            listening.stop().await;
+        }
+    }
+}
+
+async fn open(
+    server: &Arc<ApiServer>,
+    authority: &Authority,
+    address: SocketAddr,
+) -> Result<Listening, PlaneFailed> {
+    let mut hosts = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "::1".to_owned(),
+    ];
+    hosts.extend(["kubernetes", "kubernetes.default", "kubernetes.default.svc"].map(str::to_owned));
+    if !address.ip().is_unspecified() && !address.ip().is_loopback() {
+        hosts.push(address.ip().to_string());
+    }
+    let tls = authority.server_config(&hosts)?;
+    let failed = |source| PlaneFailed::Listen { address, source };
+    let socket = TcpListener::bind(address).await.map_err(failed)?;
+    listen(server.clone(), socket, tls).map_err(failed)
+}

@@ -1,0 +1,184 @@
+use std::time::Duration;
+
+use crate::{Client, Method, Part, Plane, PlaneOptions, Request};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+
+async fn get(client: &Client, path: &str) -> Value {
+    let body = client.send(&Request::get(path)).await.unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+async fn post(client: &Client, path: &str, body: &Value) -> Value {
+    let request = Request::with(Method::Post, path, body.to_string());
+    serde_json::from_slice(&client.send(&request).await.unwrap()).unwrap()
+}
+
+fn deployment(replicas: u32) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "app", "image": "app:v1"}]},
+            },
+        },
+    })
+}
+
+/// Watches the Deployment until as many pods are available as wanted.
+async fn until_available(client: &Client, replicas: u64) {
+    let wait = async {
+        let mut watch = client
+            .watch(&format!("{DEPLOYMENTS}?watch=1"))
+            .await
+            .unwrap();
+        while let Some(line) = watch.next().await.unwrap() {
+            let line: Value = serde_json::from_slice(&line).unwrap();
+            let status = &line["object"]["status"];
+            if status["availableReplicas"] == replicas && status["replicas"] == replicas {
+                return;
+            }
+        }
+        panic!("the watch ended");
+    };
+    timeout(Duration::from_secs(60), wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_deployment_becomes_available() {
+    let plane = Plane::start(PlaneOptions::default()).await.unwrap();
+    let client = plane.client("test");
+    post(&client, DEPLOYMENTS, &deployment(3)).await;
+    until_available(&client, 3).await;
+    let pods = get(&client, "/api/v1/namespaces/default/pods").await;
+    let pods = pods["items"].as_array().unwrap();
+    assert_eq!(pods.len(), 3);
+    for pod in pods {
+        assert_eq!(pod["spec"]["nodeName"], "node-0");
+        assert_eq!(pod["status"]["phase"], "Running");
+    }
+    plane.stop().await;
+}
+
+#[tokio::test]
+async fn parts_are_switched_on_and_off_at_run_time() {
+    let options = PlaneOptions {
+        parts: vec![Part::Nodes, Part::Scheduler],
+        ..PlaneOptions::default()
+    };
+    let mut plane = Plane::start(options).await.unwrap();
+    let client = plane.client("test");
+    post(&client, DEPLOYMENTS, &deployment(1)).await;
+    let sets = "/apis/apps/v1/namespaces/default/replicasets";
+    assert_eq!(get(&client, sets).await["items"], json!([]));
+    plane.switch_on(Part::Controllers).unwrap();
+    until_available(&client, 1).await;
+    plane.switch_off(Part::Controllers).await;
+    plane.stop().await;
+}
+
+#[tokio::test]
+async fn a_folder_keeps_everything_and_belongs_to_one_plane_at_a_time() {
+    let folder = std::env::temp_dir().join(format!("flyball-plane-{}", std::process::id()));
+    let options = PlaneOptions {
+        data: Some(folder.clone()),
+        parts: Vec::new(),
+        ..PlaneOptions::default()
+    };
+    let plane = Plane::start(options.clone()).await.unwrap();
+    let made = post(&plane.client("test"), DEPLOYMENTS, &deployment(2)).await;
+    let refused = Plane::start(options.clone())
+        .await
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(refused.contains(folder.to_str().unwrap()), "{refused}");
+    plane.stop().await;
+    let plane = Plane::start(options).await.unwrap();
+    assert_eq!(
+        get(&plane.client("test"), &format!("{DEPLOYMENTS}/web")).await,
+        made
+    );
+    plane.stop().await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A client that comes over HTTPS with this kubeconfig.
+async fn over_https(text: &str) -> Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let name = format!("flyball-kubeconfig-{}", uuid::Uuid::new_v4());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, text).unwrap();
+    let source = flyball_client::ConfigSource {
+        kubeconfig: Some(path.clone()),
+        master: None,
+    };
+    let config = flyball_client::load(&source).await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+    Client::new(&config, "test").unwrap()
+}
+
+/// A kubeconfig without its user's certificate, or with that of another authority.
+fn stranger(text: &str, other: Option<&str>) -> String {
+    let is_users = |line: &&str| line.trim_start().starts_with("client-");
+    let others: Vec<&str> = other
+        .into_iter()
+        .flat_map(str::lines)
+        .filter(is_users)
+        .collect();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        match is_users(&line) {
+            true => lines.extend(
+                others
+                    .iter()
+                    .find(|other| other.split(':').next() == line.split(':').next()),
+            ),
+            false => lines.push(line),
+        }
+    }
+    lines.join("\n").replace("  user:\nc", "  user: {}\nc")
+}
+
+#[tokio::test]
+async fn only_who_shows_a_certificate_of_this_plane_gets_in() {
+    let options = PlaneOptions {
+        listen: Some(([127, 0, 0, 1], 0).into()),
+        parts: Vec::new(),
+        ..PlaneOptions::default()
+    };
+    let plane = Plane::start(options.clone()).await.unwrap();
+    let kubeconfig = plane.kubeconfig().unwrap().unwrap();
+    let admin = over_https(&kubeconfig).await;
+    let namespaces = get(&admin, "/api/v1/namespaces").await;
+    assert_eq!(namespaces["kind"], "NamespaceList");
+
+    let nobody = over_https(&stranger(&kubeconfig, None)).await;
+    let refused = nobody
+        .send(&Request::get("/api/v1/namespaces"))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code(), 403, "{refused}");
+    assert!(
+        refused.to_string().contains("system:anonymous"),
+        "{refused}"
+    );
+    assert!(nobody.send(&Request::get("/healthz")).await.is_ok());
+
+    let other = Plane::start(options).await.unwrap();
+    let theirs = other.kubeconfig().unwrap().unwrap();
+    let foreigner = over_https(&stranger(&kubeconfig, Some(&theirs))).await;
+    assert!(
+        foreigner
+            .send(&Request::get("/api/v1/namespaces"))
+            .await
+            .is_err()
+    );
+    plane.stop().await;
+    other.stop().await;
+}
