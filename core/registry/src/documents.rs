@@ -8,7 +8,8 @@ use crate::discovery;
 use crate::request::{Method, Representation, Request};
 
 /// The answer to a request for such a path; `None` if there is nothing behind it.
-pub(crate) fn answer(request: &Request<'_>, resources: &[&Resource]) -> Option<Answer> {
+pub(crate) fn answer(request: &Request<'_>, served: &[Resource]) -> Option<Answer> {
+    let resources: Vec<&Resource> = served.iter().collect();
     if request.method != Method::Get {
         return None;
     }
@@ -16,14 +17,14 @@ pub(crate) fn answer(request: &Request<'_>, resources: &[&Resource]) -> Option<A
         return Some(Answer::text("ok"));
     }
     if request.representation == Representation::Discovery
-        && let Some(document) = discovery::aggregated(request.path, resources)
+        && let Some(document) = discovery::aggregated(request.path, &resources)
     {
         let mut answer = Answer::document(&document);
         answer.content_type = discovery::AGGREGATED;
         return Some(answer);
     }
-    let document = discovery::document(request.path, resources, &[]);
-    let document = document.or_else(|| schemas(request.path, resources))?;
+    let document = discovery::document(request.path, &resources, &[]);
+    let document = document.or_else(|| schemas(request.path, &resources))?;
     Some(Answer::document(&document))
 }
 

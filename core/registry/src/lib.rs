@@ -34,6 +34,7 @@ mod query;
 mod registry;
 mod request;
 mod selection;
+mod served;
 mod stored;
 mod table;
 mod update;

@@ -54,7 +54,7 @@ impl Registry {
             }
             ("binding", "create") => self.bind(call),
             ("finalize", "update") => self.finalize(call),
-            // Known to the catalogue, not built yet: as if it were not there.
+            // No other part is served.
             _ => Err(Failure::no_such_path()),
         }
     }

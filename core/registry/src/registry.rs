@@ -13,7 +13,7 @@ use crate::path::{Path, ResourcePath};
 use crate::query::Query;
 use crate::request::{Chance, Method, Request};
 use crate::stored::Stored;
-use crate::{bootstrap, documents, kinds};
+use crate::{bootstrap, documents, kinds, served};
 
 /// An API server's state and rules.
 pub struct Registry {
@@ -93,7 +93,7 @@ impl Registry {
             Path::Other => {
                 let target = Target::Path(request.path);
                 self.authorize(&request, path_verb(request.method), target)?;
-                let found = documents::answer(&request, &resources());
+                let found = documents::answer(&request, served::all());
                 return found.map(Reply::Answer).ok_or_else(Failure::no_such_path);
             }
         };
@@ -106,9 +106,8 @@ impl Registry {
             name: &path.name,
         });
         self.authorize(&request, verb, target)?;
-        let resource = builtin()
-            .resource(&path.group, &path.version, &path.resource)
-            .ok_or_else(Failure::no_such_path)?;
+        let resource = served::find(&path.group, &path.version, &path.resource);
+        let resource = resource.ok_or_else(Failure::no_such_path)?;
         let call = Call {
             request,
             path,
@@ -206,11 +205,6 @@ impl Registry {
 /// How much of the past is kept for watches: some minutes of a busy cluster.
 fn limits() -> Limits<Arc<Stored>> {
     Limits::default()
-}
-
-/// All resources that are served.
-fn resources() -> Vec<&'static Resource> {
-    builtin().resources.iter().collect()
 }
 
 /// Where the objects of a kind are kept; versions of one resource share the place.
