@@ -28,7 +28,7 @@ impl Registry {
             let why = format!(
                 "unable to create new content in namespace {namespace} because it is being terminated"
             );
-            let refused = Failure::forbidden(call.resource, object.name(), &why);
+            let refused = Failure::forbidden(&call.resource, object.name(), &why);
             let cause = format!("namespace {namespace} is being terminated");
             return Err(refused.with_cause("NamespaceTerminating", &cause, "metadata.namespace"));
         }

@@ -55,13 +55,13 @@ fn ensure(
     now: Timestamp,
     chance: &mut Chance<'_>,
 ) {
-    let (Some(resource), Value::Object(object)) = (builtin().resource(group, "v1", plural), object)
-    else {
+    let resource = registry.served().find(group, "v1", plural).cloned();
+    let (Some(resource), Value::Object(object)) = (resource, object) else {
         return;
     };
     if registry
         .store()
-        .get(&key(resource, object.namespace(), object.name()))
+        .get(&key(&resource, object.namespace(), object.name()))
         .is_some()
     {
         return;

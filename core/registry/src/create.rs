@@ -57,8 +57,8 @@ impl Registry {
             return Err(Failure::invalid(group, kind, object.name(), &errors));
         }
         let warnings = rules.warnings(&object);
-        let taken = || Failure::already_exists(call.resource, object.name());
-        let place = key(call.resource, object.namespace(), object.name());
+        let taken = || Failure::already_exists(&call.resource, object.name());
+        let place = key(&call.resource, object.namespace(), object.name());
         if call.query.dry_run {
             return match self.store().get(&place) {
                 Some(_) => Err(taken()),
@@ -68,7 +68,7 @@ impl Registry {
         let body = self.write(call, &mut object, |stored| {
             Transaction::create(place, stored)
         });
-        let body = body.map_err(|_| Failure::already_exists(call.resource, object.name()))?;
+        let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))
     }
 
@@ -84,7 +84,7 @@ impl Registry {
             .meta_mut()
             .insert("resourceVersion".to_owned(), version.into());
         let stored = Stored::new(object);
-        let body = crate::stored::whole(call.resource, stored.bare());
+        let body = crate::stored::whole(&call.resource, stored.bare());
         self.commit(transaction(stored))?;
         Ok(body)
     }

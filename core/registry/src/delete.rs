@@ -62,7 +62,7 @@ impl Wish {
                 let why = format!(
                     "Precondition failed: {name} in precondition: {wanted}, {name} in object meta: {is}"
                 );
-                return Err(Failure::conflict(call.resource, object.name(), &why));
+                return Err(Failure::conflict(&call.resource, object.name(), &why));
             }
         }
         Ok(())
@@ -79,13 +79,13 @@ impl Registry {
 
     pub(crate) fn delete_collection(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
         let wish = Wish::read(call)?;
-        let selection = Selection::new(call.resource, &call.query, "")?;
-        let place = prefix(call.resource, &call.path.namespace);
+        let selection = Selection::new(&call.resource, &call.query, "")?;
+        let place = prefix(&call.resource, &call.path.namespace);
         let all = self.store().range(&flyball_storage::Query::prefix(&place));
         let all = all.map_err(|error| Failure::new(500, "InternalError", error.to_string()))?;
         let chosen = all.items.iter().filter(|item| selection.has(&item.value));
         let chosen: Vec<(Revision, Object)> = chosen
-            .map(|item| (item.modified, item.value.object(call.resource)))
+            .map(|item| (item.modified, item.value.object(&call.resource)))
             .collect();
         let mut items = Vec::with_capacity(chosen.len());
         for (seen, object) in chosen {
@@ -109,14 +109,14 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         if call.resource.plural == "namespaces" && IMMORTAL.contains(&object.name()) {
             let why = "this namespace may not be deleted";
-            return Err(Failure::forbidden(call.resource, object.name(), why));
+            return Err(Failure::forbidden(&call.resource, object.name(), why));
         }
-        let place = key(call.resource, object.namespace(), object.name());
+        let place = key(&call.resource, object.namespace(), object.name());
         let before = object.clone();
         hold_back(call, wish.query.propagation, &mut object);
         let grace = grace(call, wish.query.grace_seconds, &object);
         let held = object.has_finalizers() || holds_itself(call, &object);
-        let moved = |_| Failure::modified(call.resource, before.name());
+        let moved = |_| Failure::modified(&call.resource, before.name());
         if grace == 0 && !held {
             if !wish.query.dry_run {
                 let remove = Transaction::remove(place, seen);

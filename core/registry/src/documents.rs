@@ -6,10 +6,11 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::discovery;
 use crate::request::{Method, Representation, Request};
+use crate::served::Served;
 
 /// The answer to a request for such a path; `None` if there is nothing behind it.
-pub(crate) fn answer(request: &Request<'_>, served: &[Resource]) -> Option<Answer> {
-    let resources: Vec<&Resource> = served.iter().collect();
+pub(crate) fn answer(request: &Request<'_>, served: &Served) -> Option<Answer> {
+    let resources: Vec<&Resource> = served.kinds().iter().map(|kind| &***kind).collect();
     if request.method != Method::Get {
         return None;
     }

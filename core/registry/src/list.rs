@@ -30,13 +30,13 @@ impl Registry {
     pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Failure> {
         self.check_not_ahead(&call.query.version)?;
         let found = self.find(call);
-        let found = found.ok_or_else(|| Failure::not_found(call.resource, &call.path.name))?;
+        let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
         Ok(Answer::new(200, shown(call, &found.value)?))
     }
 
     pub(crate) fn list(&self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let selection = Selection::new(call.resource, &call.query, "")?;
-        let place = prefix(call.resource, &call.path.namespace);
+        let selection = Selection::new(&call.resource, &call.query, "")?;
+        let place = prefix(&call.resource, &call.path.namespace);
         let go_on = self.page_start(call)?;
         let after = go_on
             .as_ref()
@@ -127,13 +127,13 @@ fn unreadable(error: ReadError, paging: bool) -> Failure {
 /// An object as it was asked for.
 fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
     Ok(match call.request.representation {
-        Representation::Whole | Representation::Discovery => whole(call.resource, stored.bare()),
+        Representation::Whole | Representation::Discovery => whole(&call.resource, stored.bare()),
         Representation::Metadata => {
-            let object = stored.object(call.resource);
+            let object = stored.object(&call.resource);
             partial(&object).to_string().into()
         }
         Representation::Table => {
-            let object = stored.object(call.resource);
+            let object = stored.object(&call.resource);
             let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
             table_of(call, &[object], meta)?.to_string().into()
         }
@@ -182,7 +182,7 @@ fn body(
     if let Some(remaining) = rest.remaining {
         meta["remainingItemCount"] = remaining.into();
     }
-    let objects = || items.iter().map(|item| item.value.object(call.resource));
+    let objects = || items.iter().map(|item| item.value.object(&call.resource));
     Ok(match call.request.representation {
         Representation::Whole | Representation::Discovery => {
             let mut out = head(

@@ -86,12 +86,12 @@ pub(crate) fn prepare_update(
                 "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
                 old.uid()
             );
-            return Err(Failure::conflict(call.resource, name, &why));
+            return Err(Failure::conflict(&call.resource, name, &why));
         }
     }
     let version = new.resource_version();
     if !version.is_empty() && version != "0" && version != old.resource_version() {
-        return Err(Failure::modified(call.resource, name));
+        return Err(Failure::modified(&call.resource, name));
     }
     let kept = [
         "uid",

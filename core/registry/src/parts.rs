@@ -70,7 +70,7 @@ impl Registry {
             .as_str()
             .unwrap_or_default();
         if !version.is_empty() && version != old.resource_version() {
-            return Err(Failure::modified(call.resource, old.name()));
+            return Err(Failure::modified(&call.resource, old.name()));
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
         if replicas < 0 {
@@ -100,7 +100,7 @@ impl Registry {
         let binding = decode::any(call)?;
         let node = binding["target"]["name"].as_str().unwrap_or_default();
         let (seen, old) = self.read(call)?;
-        let conflict = |why: String| Err(Failure::conflict(call.resource, old.name(), &why));
+        let conflict = |why: String| Err(Failure::conflict(&call.resource, old.name(), &why));
         if node.is_empty() {
             let error = crate::FieldError::required("target.name", "");
             return Err(Failure::invalid("", "Binding", old.name(), &[error]));
@@ -148,11 +148,11 @@ impl Registry {
         }
         set_condition(&mut new, "PodScheduled", "True", stamp(call.request.now));
         if !call.query.dry_run {
-            let place = key(call.resource, old.namespace(), old.name());
+            let place = key(&call.resource, old.namespace(), old.name());
             let written = self.write(call, &mut new, |stored| {
                 Transaction::update(place, seen, stored)
             });
-            written.map_err(|_| Failure::modified(call.resource, old.name()))?;
+            written.map_err(|_| Failure::modified(&call.resource, old.name()))?;
         }
         Ok(Answer {
             code: 201,
@@ -170,8 +170,8 @@ impl Registry {
             !matches!(field, "spec" | "metadata")
         });
         crate::meta::prepare_update(call, &mut new, &old)?;
-        let moved = |_| Failure::modified(call.resource, old.name());
-        let place = key(call.resource, "", old.name());
+        let moved = |_| Failure::modified(&call.resource, old.name());
+        let place = key(&call.resource, "", old.name());
         let empty = at(&new, "spec.finalizers")
             .as_array()
             .is_none_or(Vec::is_empty);

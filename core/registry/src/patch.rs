@@ -67,7 +67,7 @@ impl Registry {
         let (mut config, warnings) = decode::check(call, wanted)?;
         let found = self.read(call).ok();
         if found.is_none() && part == Part::Status {
-            return Err(Failure::not_found(call.resource, &call.path.name));
+            return Err(Failure::not_found(&call.resource, &call.path.name));
         }
         meta::place_applied(call, &mut config)?;
         let live = found.as_ref().map(|(_, old)| Value::Object(old.clone()));

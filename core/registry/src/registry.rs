@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flyball_rbac::{Attributes, RoleIndex, Target};
-use flyball_schema::{Resource, Schema, builtin};
+use flyball_schema::{Resource, Schema};
 use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Transaction};
 
 use crate::answer::{Answer, Reply};
@@ -12,31 +12,33 @@ use crate::object::Object;
 use crate::path::{Path, ResourcePath};
 use crate::query::Query;
 use crate::request::{Chance, Method, Request};
+use crate::served::{Kind, Served};
 use crate::stored::Stored;
-use crate::{bootstrap, documents, kinds, served};
+use crate::{bootstrap, documents, kinds};
 
 /// An API server's state and rules.
 pub struct Registry {
     store: Store<Arc<Stored>>,
     committed: Vec<Committed<Arc<Stored>>>,
     roles: RoleIndex,
+    served: Served,
 }
 
 /// A request whose words have been understood.
 pub(crate) struct Call<'a> {
     pub(crate) request: Request<'a>,
     pub(crate) path: ResourcePath,
-    pub(crate) resource: &'static Resource,
+    pub(crate) resource: Arc<Kind>,
     pub(crate) query: Query,
 }
 
 impl Call<'_> {
-    pub(crate) fn rules(&self) -> &'static dyn kinds::Rules {
-        kinds::of(self.resource)
+    pub(crate) fn rules(&self) -> &dyn kinds::Rules {
+        self.resource.rules()
     }
 
-    pub(crate) fn schema(&self) -> Schema<'static> {
-        builtin().types.schema(self.resource.of)
+    pub(crate) fn schema(&self) -> Schema<'_> {
+        self.resource.schema()
     }
 }
 
@@ -47,6 +49,7 @@ impl Registry {
             store,
             committed: Vec::new(),
             roles: RoleIndex::default(),
+            served: Served::built_in(),
         };
         registry.read_roles();
         registry
@@ -93,7 +96,7 @@ impl Registry {
             Path::Other => {
                 let target = Target::Path(request.path);
                 self.authorize(&request, path_verb(request.method), target)?;
-                let found = documents::answer(&request, served::all());
+                let found = documents::answer(&request, &self.served);
                 return found.map(Reply::Answer).ok_or_else(Failure::no_such_path);
             }
         };
@@ -106,8 +109,8 @@ impl Registry {
             name: &path.name,
         });
         self.authorize(&request, verb, target)?;
-        let resource = served::find(&path.group, &path.version, &path.resource);
-        let resource = resource.ok_or_else(Failure::no_such_path)?;
+        let resource = self.served.find(&path.group, &path.version, &path.resource);
+        let resource = resource.cloned().ok_or_else(Failure::no_such_path)?;
         let call = Call {
             request,
             path,
@@ -167,15 +170,15 @@ impl Registry {
 
     /// The object at a path, if there is one.
     pub(crate) fn find(&self, call: &Call<'_>) -> Option<&Item<Arc<Stored>>> {
-        let key = key(call.resource, &call.path.namespace, &call.path.name);
+        let key = key(&call.resource, &call.path.namespace, &call.path.name);
         self.store.get(&key)
     }
 
     /// The object at a path.
     pub(crate) fn read(&self, call: &Call<'_>) -> Result<(Revision, Object), Failure> {
         let found = self.find(call);
-        let found = found.ok_or_else(|| Failure::not_found(call.resource, &call.path.name))?;
-        Ok((found.modified, found.value.object(call.resource)))
+        let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
+        Ok((found.modified, found.value.object(&call.resource)))
     }
 
     pub(crate) fn store(&self) -> &Store<Arc<Stored>> {
@@ -195,6 +198,11 @@ impl Registry {
             self.committed.push(committed);
         }
         Ok(())
+    }
+
+    /// What is served now.
+    pub(crate) fn served(&self) -> &Served {
+        &self.served
     }
 
     pub(crate) fn roles_mut(&mut self) -> &mut RoleIndex {

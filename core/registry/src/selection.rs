@@ -5,10 +5,10 @@ use flyball_api::selector::FieldSelector;
 use flyball_schema::Resource;
 
 use crate::failure::Failure;
-use crate::kinds;
 use crate::kinds::field_value;
 use crate::object::Object;
 use crate::query::Query;
+use crate::served::Kind;
 use crate::stored::Stored;
 
 /// Which objects of a collection are meant.
@@ -20,7 +20,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// What a query selects. `name` narrows it to one object.
-    pub(crate) fn new(resource: &Resource, query: &Query, name: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(resource: &Kind, query: &Query, name: &str) -> Result<Self, Failure> {
         let mut fields = query.fields.clone();
         if let Some(fields) = &fields {
             check(resource, fields)?;
@@ -72,8 +72,8 @@ fn has_fields(fields: &FieldSelector, object: &Object) -> bool {
     fields.matches_with(|field| value_of(field).map(|(_, value)| value.as_str()))
 }
 
-fn check(resource: &Resource, fields: &FieldSelector) -> Result<(), Failure> {
-    let known = kinds::of(resource).selectable_fields();
+fn check(resource: &Kind, fields: &FieldSelector) -> Result<(), Failure> {
+    let known = resource.rules().selectable_fields();
     for field in fields.fields() {
         let common =
             field == "metadata.name" || (field == "metadata.namespace" && resource.namespaced);

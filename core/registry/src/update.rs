@@ -91,7 +91,7 @@ impl Registry {
         if call.query.dry_run || new == *old {
             return Ok(Answer::new(200, text(&new)).warned(warnings));
         }
-        let place = key(call.resource, old.namespace(), old.name());
+        let place = key(&call.resource, old.namespace(), old.name());
         // An object that nothing holds back any more goes with the write that let it go.
         let answer = if is_finished(&new) {
             let removed = self.commit(Transaction::remove(place, seen));
@@ -101,7 +101,7 @@ impl Registry {
             let body = self.write(call, &mut new, update);
             body.map(|body| Answer::new(200, body))
         };
-        let answer = answer.map_err(|_| Failure::modified(call.resource, old.name()))?;
+        let answer = answer.map_err(|_| Failure::modified(&call.resource, old.name()))?;
         Ok(answer.warned(warnings))
     }
 }

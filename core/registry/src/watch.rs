@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use flyball_api::Timestamp;
-use flyball_schema::Resource;
 use flyball_storage::{Event, Query as Range, Revision};
 use serde_json::{Value, json};
 
@@ -20,6 +19,7 @@ use crate::object::Object;
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
+use crate::served::Kind;
 use crate::stored::{Stored, at_version, write_whole};
 use crate::table::{IncludeObject, Table};
 
@@ -29,7 +29,7 @@ const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// A place in the history of a collection.
 #[derive(Debug)]
 pub struct Watch {
-    resource: &'static Resource,
+    resource: Arc<Kind>,
     prefix: Arc<str>,
     selection: Selection,
     representation: Representation,
@@ -58,9 +58,9 @@ pub enum Polled {
 
 impl Registry {
     pub(crate) fn watch(&self, call: &Call<'_>) -> Result<Watch, Failure> {
-        let selection = Selection::new(call.resource, &call.query, &call.path.name)?;
+        let selection = Selection::new(&call.resource, &call.query, &call.path.name)?;
         let asked = self.check_not_ahead(&call.query.version)?;
-        let prefix = prefix(call.resource, &call.path.namespace);
+        let prefix = prefix(&call.resource, &call.path.namespace);
         // From the beginning means: the state first, then what changes.
         let from_state = asked.is_none_or(|version| version.0 == 0);
         let streamed = call.query.initial_events == Some(true);
@@ -80,7 +80,7 @@ impl Registry {
             _ => self.revision(),
         };
         Ok(Watch {
-            resource: call.resource,
+            resource: call.resource.clone(),
             prefix: prefix.into(),
             selection,
             representation: call.request.representation,
@@ -186,7 +186,7 @@ impl Watch {
         out.extend_from_slice(br#"","object":"#);
         match self.representation {
             Representation::Whole | Representation::Discovery => {
-                write_whole(self.resource, bare, out);
+                write_whole(&self.resource, bare, out);
             }
             other => {
                 let object: Object = serde_json::from_slice(bare).unwrap_or_default();
