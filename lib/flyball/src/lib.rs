@@ -2,9 +2,9 @@
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use flyball::{Plane, PlaneOptions};
+//! use flyball::Plane;
 //!
-//! let plane = Plane::start(PlaneOptions::default()).await?;
+//! let plane = Plane::start().await?;
 //! let client = plane.client("my-test");
 //! // … use it like any API server …
 //! plane.stop().await;
@@ -14,12 +14,14 @@
 //!
 //! This crate owns no arrow: it ties the server, the controllers and the simulated nodes together.
 
+mod controllers;
 mod kubeconfig;
 mod parts;
 mod plane;
 #[cfg(test)]
 mod tests;
 
+pub use controllers::{CONTROLLERS, Entry, GATES, Making};
 pub use flyball_client::{Client, Method, Request};
 pub use kubeconfig::kubeconfig;
 pub use parts::Part;

@@ -10,11 +10,8 @@ use flyball_plan::{Controller, Driver, Engine};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_runtime::{Controlled, Metrics, Running, Setup, start};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
-use flyball_workloads::{
-    DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
-    ReplicationControllerController,
-};
 
+use crate::controllers::CONTROLLERS;
 use crate::plane::PlaneFailed;
 
 /// A part that can be switched on and off.
@@ -51,14 +48,15 @@ impl Part {
         }
     }
 
-    /// Starts it.
+    /// Starts it; of the controllers of the table, those whose names are `wanted`.
     pub(crate) fn start(
         self,
         server: &Arc<ApiServer>,
         nodes: &Arc<NodeSettings>,
+        wanted: &[&'static str],
     ) -> Result<Running, PlaneFailed> {
         let setup = Setup {
-            controllers: self.controllers(server, nodes)?,
+            controllers: self.controllers(server, nodes, wanted)?,
             informers: local(server, self.user(), self.name())?,
             election: None,
             shutdown_timeout: Duration::from_secs(10),
@@ -75,6 +73,7 @@ impl Part {
         self,
         server: &Arc<ApiServer>,
         nodes: &Arc<NodeSettings>,
+        wanted: &[&'static str],
     ) -> Result<Vec<Controlled>, PlaneFailed> {
         let account = |driver: Box<dyn Driver>| {
             let name = driver.descriptor().client;
@@ -87,17 +86,11 @@ impl Part {
             Ok(Controlled { driver, client })
         };
         match self {
-            Self::Controllers => vec![
-                account(engine(DeploymentController::new(DeploymentSettings {
-                    terminating_replicas: true,
-                }))),
-                account(engine(ReplicaSetController::new(
-                    ReplicasSettings::default(),
-                ))),
-                account(engine(ReplicationControllerController::new(
-                    ReplicasSettings::default(),
-                ))),
-            ],
+            Self::Controllers => CONTROLLERS
+                .iter()
+                .filter(|entry| wanted.contains(&entry.descriptor.name))
+                .map(|entry| account(entry.with_defaults()))
+                .collect(),
             Self::Scheduler => vec![own(engine(Scheduler::new(SchedulerSettings::default())))],
             Self::Nodes => vec![
                 own(engine(NodeController::new(nodes.clone()))),

@@ -11,6 +11,7 @@ use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_runtime::Running;
 use tokio::net::TcpListener;
 
+use crate::controllers::CONTROLLERS;
 use crate::kubeconfig::kubeconfig;
 use crate::parts::{Part, local};
 
@@ -25,6 +26,8 @@ pub struct PlaneOptions {
     pub nodes: usize,
     /// The parts that run from the start.
     pub parts: Vec<Part>,
+    /// The controllers that run whenever [`Part::Controllers`] does, by name or alias.
+    pub controllers: Vec<String>,
 }
 
 impl Default for PlaneOptions {
@@ -35,6 +38,7 @@ impl Default for PlaneOptions {
             listen: None,
             nodes: 1,
             parts: Part::ALL.to_vec(),
+            controllers: names().map(str::to_owned).collect(),
         }
     }
 }
@@ -70,6 +74,12 @@ pub enum PlaneFailed {
     /// A client could not be made.
     #[error("cannot make a client: {0}")]
     Client(String),
+    /// There is no controller of this name.
+    #[error("there is no controller {name:?}; there are {}", names().collect::<Vec<_>>().join(", "))]
+    UnknownController {
+        /// The name.
+        name: String,
+    },
     /// A part did not start.
     #[error("{}: {why}", part.name())]
     Part {
@@ -87,11 +97,19 @@ pub struct Plane {
     listening: Option<Listening>,
     nodes: Arc<NodeSettings>,
     running: Vec<(Part, Running)>,
+    wanted: Vec<&'static str>,
 }
 
 impl Plane {
+    /// Starts a plane as [`PlaneOptions::default`] describes it: everything runs, nothing is kept.
+    pub async fn start() -> Result<Self, PlaneFailed> {
+        Self::start_with(PlaneOptions::default()).await
+    }
+
     /// Starts a plane; it accepts requests when this returns.
-    pub async fn start(options: PlaneOptions) -> Result<Self, PlaneFailed> {
+    pub async fn start_with(options: PlaneOptions) -> Result<Self, PlaneFailed> {
+        let wanted = options.controllers.iter().map(|name| canonical(name));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
         if let Some(folder) = &options.data {
             std::fs::create_dir_all(folder).map_err(|source| PlaneFailed::Folder {
                 folder: folder.clone(),
@@ -116,6 +134,7 @@ impl Plane {
             listening,
             nodes: Arc::new(nodes),
             running: Vec::new(),
+            wanted,
         };
         for part in options.parts {
             plane.switch_on(part)?;
@@ -126,7 +145,7 @@ impl Plane {
     /// Starts a part, unless it runs.
     pub fn switch_on(&mut self, part: Part) -> Result<(), PlaneFailed> {
         if self.running.iter().all(|(one, _)| *one != part) {
-            let running = part.start(&self.server, &self.nodes)?;
+            let running = part.start(&self.server, &self.nodes, &self.wanted)?;
             self.running.push((part, running));
         }
         Ok(())
@@ -137,6 +156,47 @@ impl Plane {
         if let Some(at) = self.running.iter().position(|(one, _)| *one == part) {
             let (_, running) = self.running.remove(at);
             running.stop().await;
+        }
+    }
+
+    /// Lets a controller run whenever [`Part::Controllers`] does, from now on.
+    ///
+    /// The others pause for a moment: what runs in a part shares its caches, and the part is started
+    /// anew. None of them can tell that from a restart, after which it carries on from what it sees.
+    pub async fn switch_controller_on(&mut self, name: &str) -> Result<(), PlaneFailed> {
+        let name = canonical(name)?;
+        if !self.wanted.contains(&name) {
+            self.wanted.push(name);
+            self.restart_controllers().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a controller run no more; its last write has been made when this returns.
+    pub async fn switch_controller_off(&mut self, name: &str) -> Result<(), PlaneFailed> {
+        let name = canonical(name)?;
+        if self.wanted.contains(&name) {
+            self.wanted.retain(|wanted| *wanted != name);
+            self.restart_controllers().await?;
+        }
+        Ok(())
+    }
+
+    async fn restart_controllers(&mut self) -> Result<(), PlaneFailed> {
+        let runs = |(part, _): &(Part, Running)| *part == Part::Controllers;
+        if self.running.iter().any(runs) {
+            self.switch_off(Part::Controllers).await;
+            self.switch_on(Part::Controllers)?;
+        }
+        Ok(())
+    }
+
+    /// The names of the controllers that run now.
+    pub fn controllers(&self) -> Vec<&'static str> {
+        let runs = |(part, _): &(Part, Running)| *part == Part::Controllers;
+        match self.running.iter().any(runs) {
+            true => names().filter(|name| self.wanted.contains(name)).collect(),
+            false => Vec::new(),
         }
     }
 
@@ -185,6 +245,20 @@ impl Plane {
             listening.stop().await;
         }
     }
+}
+
+/// The names of all controllers there are.
+fn names() -> impl Iterator<Item = &'static str> {
+    CONTROLLERS.iter().map(|entry| entry.descriptor.name)
+}
+
+/// The one name of a controller that may have been called by another.
+fn canonical(name: &str) -> Result<&'static str, PlaneFailed> {
+    let found = CONTROLLERS.iter().find(|entry| entry.is(name));
+    let unknown = || PlaneFailed::UnknownController {
+        name: name.to_owned(),
+    };
+    Ok(found.ok_or_else(unknown)?.descriptor.name)
 }
 
 async fn open(

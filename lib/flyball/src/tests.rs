@@ -51,7 +51,7 @@ async fn until_available(client: &Client, replicas: u64) {
 
 #[tokio::test]
 async fn a_deployment_becomes_available() {
-    let plane = Plane::start(PlaneOptions::default()).await.unwrap();
+    let plane = Plane::start().await.unwrap();
     let client = plane.client("test");
     post(&client, DEPLOYMENTS, &deployment(3)).await;
     until_available(&client, 3).await;
@@ -71,7 +71,7 @@ async fn parts_are_switched_on_and_off_at_run_time() {
         parts: vec![Part::Nodes, Part::Scheduler],
         ..PlaneOptions::default()
     };
-    let mut plane = Plane::start(options).await.unwrap();
+    let mut plane = Plane::start_with(options).await.unwrap();
     let client = plane.client("test");
     post(&client, DEPLOYMENTS, &deployment(1)).await;
     let sets = "/apis/apps/v1/namespaces/default/replicasets";
@@ -83,6 +83,47 @@ async fn parts_are_switched_on_and_off_at_run_time() {
 }
 
 #[tokio::test]
+async fn controllers_are_switched_on_and_off_one_by_one() {
+    let options = PlaneOptions {
+        controllers: vec!["deployment".to_owned()],
+        ..PlaneOptions::default()
+    };
+    let mut plane = Plane::start_with(options).await.unwrap();
+    assert_eq!(plane.controllers(), ["deployment-controller"]);
+    let client = plane.client("test");
+    post(&client, DEPLOYMENTS, &deployment(1)).await;
+    let sets = "/apis/apps/v1/namespaces/default/replicasets";
+    let mut watch = client.watch(&format!("{sets}?watch=1")).await.unwrap();
+    let seen = timeout(Duration::from_secs(60), watch.next()).await;
+    assert!(seen.unwrap().unwrap().is_some(), "no ReplicaSet was made");
+
+    plane.switch_controller_on("replicaset").await.unwrap();
+    until_available(&client, 1).await;
+
+    plane.switch_controller_off("deployment").await.unwrap();
+    assert_eq!(plane.controllers(), ["replicaset-controller"]);
+    let unknown = plane.switch_controller_on("replicasets").await;
+    let message = unknown.unwrap_err().to_string();
+    assert!(
+        message.starts_with("there is no controller \"replicasets\"; there are "),
+        "{message}"
+    );
+    plane.stop().await;
+    assert_eq!(
+        plane_with(&["x"]).await.unwrap_err().to_string(),
+        message.replace("replicasets\"", "x\"")
+    );
+}
+
+async fn plane_with(controllers: &[&str]) -> Result<(), crate::PlaneFailed> {
+    let options = PlaneOptions {
+        controllers: controllers.iter().map(|name| (*name).to_owned()).collect(),
+        ..PlaneOptions::default()
+    };
+    Plane::start_with(options).await.map(drop)
+}
+
+#[tokio::test]
 async fn a_folder_keeps_everything_and_belongs_to_one_plane_at_a_time() {
     let folder = std::env::temp_dir().join(format!("flyball-plane-{}", std::process::id()));
     let options = PlaneOptions {
@@ -90,16 +131,16 @@ async fn a_folder_keeps_everything_and_belongs_to_one_plane_at_a_time() {
         parts: Vec::new(),
         ..PlaneOptions::default()
     };
-    let plane = Plane::start(options.clone()).await.unwrap();
+    let plane = Plane::start_with(options.clone()).await.unwrap();
     let made = post(&plane.client("test"), DEPLOYMENTS, &deployment(2)).await;
-    let refused = Plane::start(options.clone())
+    let refused = Plane::start_with(options.clone())
         .await
         .err()
         .unwrap()
         .to_string();
     assert!(refused.contains(folder.to_str().unwrap()), "{refused}");
     plane.stop().await;
-    let plane = Plane::start(options).await.unwrap();
+    let plane = Plane::start_with(options).await.unwrap();
     assert_eq!(
         get(&plane.client("test"), &format!("{DEPLOYMENTS}/web")).await,
         made
@@ -152,7 +193,7 @@ async fn only_who_shows_a_certificate_of_this_plane_gets_in() {
         parts: Vec::new(),
         ..PlaneOptions::default()
     };
-    let plane = Plane::start(options.clone()).await.unwrap();
+    let plane = Plane::start_with(options.clone()).await.unwrap();
     let kubeconfig = plane.kubeconfig().unwrap().unwrap();
     let admin = over_https(&kubeconfig).await;
     let namespaces = get(&admin, "/api/v1/namespaces").await;
@@ -170,7 +211,7 @@ async fn only_who_shows_a_certificate_of_this_plane_gets_in() {
     );
     assert!(nobody.send(&Request::get("/healthz")).await.is_ok());
 
-    let other = Plane::start(options).await.unwrap();
+    let other = Plane::start_with(options).await.unwrap();
     let theirs = other.kubeconfig().unwrap().unwrap();
     let foreigner = over_https(&stranger(&kubeconfig, Some(&theirs))).await;
     assert!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use flyball::{CONTROLLERS, GATES};
 use flyball_client::{
     Client, ConfigSource, Observer, RateLimit, Request as ApiRequest, ServiceAccounts, load,
     user_agent,
@@ -13,7 +14,7 @@ use flyball_runtime::{Controlled, ElectionOptions, Metrics, Setup, event_loop, s
 use tokio::sync::watch;
 
 use super::signals::Signals;
-use crate::controllers::{GATES, built, queue};
+use crate::controllers::make;
 use crate::identity::{VERSION, candidate};
 use crate::options::{Built, Options, Request, parse};
 use crate::{logging, serving};
@@ -38,8 +39,10 @@ pub(super) fn run(program: &str, called: &str, words: &[String]) -> anyhow::Resu
 }
 
 async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
-    let entries = built();
-    let names: Vec<&str> = entries.iter().map(|entry| entry.descriptor.name).collect();
+    let names: Vec<&str> = CONTROLLERS
+        .iter()
+        .map(|entry| entry.descriptor.name)
+        .collect();
     for warning in options.warnings(Built {
         controllers: &names,
         gates: GATES,
@@ -61,17 +64,12 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
         answered = wait_for_server(&clients.root, &config.cluster_url) => answered?,
         () = stopped.asked() => return Ok(()),
     }
-    let controllers: Vec<Controlled> = entries
+    let controllers: Vec<Controlled> = CONTROLLERS
         .iter()
         .filter(|entry| options.generic.selection.enabled(entry.descriptor.name))
-        .map(|entry| {
-            let tuning = options.tunings.get(entry.descriptor.name);
-            let (queue, workers) = queue(&entry.descriptor, tuning);
-            let driver = (entry.make)(options, queue, workers);
-            Controlled {
-                driver,
-                client: clients.writing(entry.descriptor.client),
-            }
+        .map(|entry| Controlled {
+            driver: make(entry, options),
+            client: clients.writing(entry.descriptor.client),
         })
         .collect();
     let running_names: Vec<&str> = controllers

@@ -92,8 +92,9 @@ async fn up(matches: &ArgMatches) -> anyhow::Result<()> {
             .copied()
             .unwrap_or_default(),
         parts: Vec::new(),
+        ..PlaneOptions::default()
     };
-    let mut plane = Plane::start(options).await?;
+    let mut plane = Plane::start_with(options).await?;
     let kept = match &data {
         Some(folder) => format!("state in {}", folder.display()),
         None => "state in memory only".to_owned(),

@@ -1,0 +1,111 @@
+//! The table of controllers: one line here, and the manager and the plane both run it.
+
+use flyball_plan::{Controller, Descriptor, Driver, Engine};
+use flyball_workloads::{
+    DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
+    ReplicationControllerController,
+};
+use flyball_workqueue::Options as QueueOptions;
+
+/// What a controller is made with.
+pub struct Making<'a> {
+    /// Whether a feature gate is on.
+    pub gate: &'a dyn Fn(&str) -> bool,
+    /// How its queue paces itself.
+    pub queue: QueueOptions,
+    /// How many keys it works on at once.
+    pub workers: usize,
+}
+
+/// A controller that can be run.
+pub struct Entry {
+    /// Its names and needs.
+    pub descriptor: Descriptor,
+    /// Makes it, ready to be driven.
+    pub make: fn(&Making) -> Box<dyn Driver>,
+}
+
+/// Feature gates that change what a controller of the table does; all are on by default.
+pub const GATES: &[&str] = &["DeploymentReplicaSetTerminatingReplicas", "PodDeletionCost"];
+
+/// Every controller there is, in upstream's order of starting them.
+pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        descriptor: ReplicationControllerController::DESCRIPTOR,
+        make: |making| making.engine(ReplicationControllerController::new(making.replicas())),
+    },
+    Entry {
+        descriptor: DeploymentController::DESCRIPTOR,
+        make: |making| {
+            making.engine(DeploymentController::new(DeploymentSettings {
+                terminating_replicas: (making.gate)("DeploymentReplicaSetTerminatingReplicas"),
+            }))
+        },
+    },
+    Entry {
+        descriptor: ReplicaSetController::DESCRIPTOR,
+        make: |making| making.engine(ReplicaSetController::new(making.replicas())),
+    },
+];
+
+impl Making<'_> {
+    fn engine<C: Controller>(&self, controller: C) -> Box<dyn Driver> {
+        Box::new(Engine::with(controller, self.workers, self.queue.clone()))
+    }
+
+    fn replicas(&self) -> ReplicasSettings {
+        ReplicasSettings {
+            terminating_replicas: (self.gate)("DeploymentReplicaSetTerminatingReplicas"),
+            deletion_cost: (self.gate)("PodDeletionCost"),
+        }
+    }
+}
+
+impl Entry {
+    /// Whether it goes by this name, an older one included.
+    pub fn is(&self, name: &str) -> bool {
+        self.descriptor.name == name || self.descriptor.aliases.contains(&name)
+    }
+
+    /// The pacing that the controller asks for itself.
+    pub fn pacing(&self) -> QueueOptions {
+        QueueOptions {
+            max_retries: self.descriptor.retries_max,
+            ..QueueOptions::default()
+        }
+    }
+
+    /// Makes it as upstream's defaults have it.
+    pub fn with_defaults(&self) -> Box<dyn Driver> {
+        (self.make)(&Making {
+            gate: &|name| GATES.contains(&name),
+            queue: self.pacing(),
+            workers: self.descriptor.workers,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_means_two_controllers() {
+        let names = CONTROLLERS.iter().flat_map(|entry| {
+            let aliases = entry.descriptor.aliases.iter().copied();
+            aliases.chain([entry.descriptor.name])
+        });
+        for name in names {
+            let found = CONTROLLERS.iter().filter(|entry| entry.is(name));
+            assert_eq!(found.count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_entry_makes_the_controller_that_it_names() {
+        for entry in CONTROLLERS {
+            let made = entry.with_defaults().descriptor();
+            assert_eq!(made.name, entry.descriptor.name);
+        }
+    }
+}
