@@ -33,6 +33,7 @@ mod path;
 mod query;
 mod registry;
 mod request;
+mod reviews;
 mod selection;
 mod served;
 mod stored;

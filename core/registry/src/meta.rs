@@ -122,7 +122,7 @@ pub(crate) fn prepare_update(
 }
 
 /// The object must be of the kind and in the namespace that the path says.
-fn place(call: &Call<'_>, object: &mut Object) -> Result<(), Failure> {
+pub(crate) fn place(call: &Call<'_>, object: &mut Object) -> Result<(), Failure> {
     let namespace = call.path.namespace.as_str();
     if !call.resource.namespaced {
         object.meta_mut().remove("namespace");

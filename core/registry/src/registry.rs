@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::request::{Chance, Method, Request};
 use crate::served::{Kind, Served};
 use crate::stored::Stored;
-use crate::{bootstrap, documents, kinds};
+use crate::{bootstrap, documents, kinds, reviews};
 
 /// An API server's state and rules.
 pub struct Registry {
@@ -127,6 +127,9 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Reply, Failure> {
         let answered = |answer: Answer| Ok(Reply::Answer(answer));
+        if reviews::is_review(&call.resource) {
+            return answered(self.review(verb, call)?);
+        }
         if !call.path.subresource.is_empty() {
             return answered(self.part(verb, call, chance)?);
         }
@@ -203,6 +206,10 @@ impl Registry {
     /// What is served now.
     pub(crate) fn served(&self) -> &Served {
         &self.served
+    }
+
+    pub(crate) fn roles(&self) -> &RoleIndex {
+        &self.roles
     }
 
     pub(crate) fn roles_mut(&mut self) -> &mut RoleIndex {

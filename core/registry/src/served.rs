@@ -2,8 +2,8 @@
 //! and whatever joins them later.
 //!
 //! The schema knows more than that. What is left out here is not discovered and not found, so nobody is
-//! promised what would fail: kinds that are only answered and never stored (reviews), second versions
-//! of a kind, which need conversion, and parts of objects that nothing answers for.
+//! promised what would fail: second versions of a kind, which need conversion, and parts of objects
+//! that nothing answers for.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 use flyball_schema::{Resource, Schema, builtin};
 
 use crate::kinds;
+
+use crate::reviews;
 
 /// Second versions of kinds that are stored in another one.
 const SECOND_VERSIONS: &[(&str, &str)] = &[("autoscaling", "v1"), ("events.k8s.io", "v1")];
@@ -90,7 +92,7 @@ impl Served {
 fn is_served(resource: &Resource) -> bool {
     let version = (resource.group.as_str(), resource.version.as_str());
     let is_stored = resource.verbs.iter().any(|verb| verb == "get");
-    is_stored && !SECOND_VERSIONS.contains(&version)
+    (is_stored || reviews::is_review(resource)) && !SECOND_VERSIONS.contains(&version)
 }
 
 fn with_parts(resource: &Resource) -> Resource {
@@ -113,7 +115,8 @@ mod tests {
         assert!(find("", "v1", "pods").is_some());
         assert!(find("autoscaling", "v2", "horizontalpodautoscalers").is_some());
         assert!(find("autoscaling", "v1", "horizontalpodautoscalers").is_none());
-        assert!(find("authorization.k8s.io", "v1", "selfsubjectaccessreviews").is_none());
+        assert!(find("authorization.k8s.io", "v1", "selfsubjectaccessreviews").is_some());
+        assert!(find("", "v1", "bindings").is_none());
         let pods = find("", "v1", "pods").unwrap();
         assert!(pods.subresource("status").is_some());
         assert!(pods.subresource("eviction").is_none());

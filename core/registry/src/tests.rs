@@ -9,15 +9,15 @@ mod reading;
 mod watching;
 
 /// A registry to talk to, as somebody who may do anything.
-struct Server {
+pub(crate) struct Server {
     registry: Registry,
-    user: User,
+    pub(crate) user: User,
     random: u64,
     now: Timestamp,
 }
 
 impl Server {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut server = Self {
             registry: Registry::empty(),
             user: User::of_groups("admin", &[MASTERS]),
@@ -75,11 +75,11 @@ impl Server {
         (code, serde_json::from_slice(&body).unwrap())
     }
 
-    fn get(&mut self, target: &str) -> (u16, Value) {
+    pub(crate) fn get(&mut self, target: &str) -> (u16, Value) {
         self.send(Method::Get, target, "", &Value::Null)
     }
 
-    fn post(&mut self, target: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn post(&mut self, target: &str, body: &Value) -> (u16, Value) {
         self.send(Method::Post, target, "application/json", body)
     }
 

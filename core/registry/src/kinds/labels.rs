@@ -20,7 +20,7 @@ const VALUE_RULE: &str = "a valid label must be an empty string or consist of al
                           '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /// What is wrong with a qualified name such as `example.com/role`.
-pub(super) fn key_mistakes(key: &str) -> Vec<String> {
+pub(crate) fn key_mistakes(key: &str) -> Vec<String> {
     let mut mistakes = Vec::new();
     let name = match key.split_once('/') {
         None => key,
@@ -51,7 +51,7 @@ pub(super) fn key_mistakes(key: &str) -> Vec<String> {
 }
 
 /// What is wrong with the value of a label.
-pub(super) fn value_mistakes(value: &str) -> Vec<String> {
+pub(crate) fn value_mistakes(value: &str) -> Vec<String> {
     let mut mistakes = Vec::new();
     if value.len() > NAME_MAX {
         mistakes.push(format!("must be no more than {NAME_MAX} bytes"));

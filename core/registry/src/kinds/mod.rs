@@ -20,7 +20,7 @@ mod fill;
 #[cfg(test)]
 mod golden;
 mod job;
-mod labels;
+pub(crate) mod labels;
 mod networking;
 mod pod;
 mod policies;
