@@ -1,4 +1,4 @@
-//! What every cluster has from its start: namespaces and roles; and roles as authorization sees them.
+//! What every cluster has from its start: namespaces, priority classes and roles; and roles as authorization sees them.
 //!
 //! Upstream: `pkg/controlplane/controller/systemnamespaces`, `pkg/registry/rbac/rest/storage_rbac.go`.
 
@@ -27,6 +27,16 @@ pub(crate) fn run(registry: &mut Registry, now: Timestamp, chance: &mut Chance<'
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         ensure(registry, "", "namespaces", namespace, now, chance);
     }
+    for class in priority_classes() {
+        ensure(
+            registry,
+            "scheduling.k8s.io",
+            "priorityclasses",
+            class,
+            now,
+            chance,
+        );
+    }
     let policy = bootstrap::policy();
     let roles = policy
         .cluster_roles
@@ -44,6 +54,32 @@ pub(crate) fn run(registry: &mut Registry, now: Timestamp, chance: &mut Chance<'
     for (plural, object) in roles.chain(bindings) {
         ensure(registry, RBAC, plural, object, now, chance);
     }
+}
+
+/// The classes of pods that a cluster cannot do without.
+fn priority_classes() -> [Value; 2] {
+    let class = |name: &str, value: i64, description: &str| {
+        json!({
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+        })
+    };
+    [
+        class(
+            "system-node-critical",
+            2_000_001_000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+        class(
+            "system-cluster-critical",
+            2_000_000_000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another \
+             node if necessary.",
+        ),
+    ]
 }
 
 /// Creates an object unless one of its name is there.

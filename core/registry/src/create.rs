@@ -6,6 +6,7 @@
 use flyball_storage::{CommitError, Transaction};
 use serde_json::{Map, Value};
 
+use crate::admission::{Effects, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::managed::Note;
@@ -13,7 +14,7 @@ use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::{Stored, text};
-use crate::{decode, managed, meta};
+use crate::{admission, decode, managed, meta};
 
 impl Registry {
     pub(crate) fn create(
@@ -38,6 +39,7 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let rules = call.rules();
+        let given = object.name().to_owned();
         meta::prepare_create(call, &mut object, chance)?;
         // Nodes register with their status; every other kind starts without.
         let keeps_status = call.resource.plural == "nodes" && object.contains_key("status");
@@ -45,18 +47,23 @@ impl Registry {
             object.insert("status".to_owned(), Value::Object(Map::new()));
         }
         rules.default(&mut object);
-        rules.prepare_create(&mut object, call.request.now);
+        // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, None, &mut object);
         }
-        self.admit_create(call, &object)?;
+        let review = Review::of_create(self, call, &given);
+        let mut effects = Effects::default();
+        admission::mutate(&review, &mut object, &mut effects)?;
+        rules.prepare_create(&mut object, call.request.now);
         let mut errors = meta::validate(call, &object);
         errors.extend(rules.validate_create(&object));
         if !errors.is_empty() {
             let (group, kind) = (&call.resource.group, &call.resource.kind);
             return Err(Failure::invalid(group, kind, object.name(), &errors));
         }
-        let warnings = rules.warnings(&object);
+        admission::validate(&review, &object, &mut effects)?;
+        let mut warnings = rules.warnings(&object);
+        warnings.append(&mut effects.warnings);
         let taken = || Failure::already_exists(&call.resource, object.name());
         let place = key(&call.resource, object.namespace(), object.name());
         if call.query.dry_run {
@@ -66,7 +73,7 @@ impl Registry {
             };
         }
         let body = self.write(call, &mut object, |stored| {
-            Transaction::create(place, stored)
+            effects.join(Transaction::create(place, stored))
         });
         let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))

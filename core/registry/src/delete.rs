@@ -8,7 +8,7 @@ use std::time::Duration;
 use flyball_storage::{Revision, Transaction};
 use serde_json::{Value, json};
 
-use crate::admission::IMMORTAL;
+use crate::admission::{self, Review};
 use crate::answer::Answer;
 use crate::decode;
 use crate::failure::Failure;
@@ -107,10 +107,7 @@ impl Registry {
         seen: Revision,
         mut object: Object,
     ) -> Result<Answer, Failure> {
-        if call.resource.plural == "namespaces" && IMMORTAL.contains(&object.name()) {
-            let why = "this namespace may not be deleted";
-            return Err(Failure::forbidden(&call.resource, object.name(), why));
-        }
+        admission::delete(&Review::of_delete(self, call, &object))?;
         let place = key(&call.resource, object.namespace(), object.name());
         let before = object.clone();
         hold_back(call, wish.query.propagation, &mut object);

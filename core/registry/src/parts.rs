@@ -5,6 +5,7 @@
 use flyball_storage::{Revision, Transaction};
 use serde_json::{Value, json};
 
+use crate::admission::{self, Effects, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::managed::Note;
@@ -59,6 +60,15 @@ impl Registry {
         }
     }
 
+    /// Asks admission about what is sent to a part, before the object is looked at.
+    pub(crate) fn admit_part(&self, call: &Call<'_>, sent: &Value) -> Result<(), Failure> {
+        let mut sent = sent.as_object().cloned().unwrap_or_default();
+        let review = Review::of_create(self, call, &call.path.name);
+        let mut effects = Effects::default();
+        admission::mutate(&review, &mut sent, &mut effects)?;
+        admission::validate(&review, &sent, &mut effects)
+    }
+
     fn scale(
         &mut self,
         call: &Call<'_>,
@@ -98,6 +108,7 @@ impl Registry {
     /// Assigns a pod to a node.
     fn bind(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
         let binding = decode::any(call)?;
+        self.admit_part(call, &binding)?;
         let node = binding["target"]["name"].as_str().unwrap_or_default();
         let (seen, old) = self.read(call)?;
         let conflict = |why: String| Err(Failure::conflict(&call.resource, old.name(), &why));

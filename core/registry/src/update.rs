@@ -5,6 +5,7 @@
 
 use flyball_storage::{Revision, Transaction};
 
+use crate::admission::{Effects, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::managed::Note;
@@ -12,7 +13,7 @@ use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::text;
-use crate::{decode, managed, meta};
+use crate::{admission, decode, managed, meta};
 
 /// Which part of an object a write is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +53,24 @@ impl Registry {
         let rules = call.rules();
         meta::prepare_update(call, &mut new, old)?;
         match part {
+            Part::Body if call.resource.subresource("status").is_some() => {
+                keep(&mut new, old, |field| field == "status");
+            }
+            Part::Body => {}
+            Part::Status => keep(&mut new, old, |field| {
+                !matches!(field, "status" | "metadata")
+            }),
+        }
+        rules.default(&mut new);
+        // What admission adds and what the server sets belongs to nobody.
+        if note == Note::Update {
+            managed::note(call, Some(old), &mut new);
+        }
+        let review = Review::of_update(self, call, old);
+        let mut effects = Effects::default();
+        admission::mutate(&review, &mut new, &mut effects)?;
+        match part {
             Part::Body => {
-                if call.resource.subresource("status").is_some() {
-                    keep(&mut new, old, |field| field == "status");
-                }
-                rules.default(&mut new);
                 rules.prepare_update(&mut new, old);
                 if rules.has_generation() && rules.bumps_generation(&new, old) {
                     let generation = old.generation() + 1;
@@ -64,16 +78,7 @@ impl Registry {
                         .insert("generation".to_owned(), generation.into());
                 }
             }
-            Part::Status => {
-                keep(&mut new, old, |field| {
-                    !matches!(field, "status" | "metadata")
-                });
-                rules.default(&mut new);
-                rules.prepare_status_update(&mut new, old);
-            }
-        }
-        if note == Note::Update {
-            managed::note(call, Some(old), &mut new);
+            Part::Status => rules.prepare_status_update(&mut new, old),
         }
         let mut errors = meta::validate_update(call, &new, old);
         errors.extend(match part {
@@ -84,10 +89,12 @@ impl Registry {
             let (group, kind) = (&call.resource.group, &call.resource.kind);
             return Err(Failure::invalid(group, kind, old.name(), &errors));
         }
-        let warnings = match part {
+        admission::validate(&review, &new, &mut effects)?;
+        let mut warnings = match part {
             Part::Body => rules.warnings(&new),
             Part::Status => Vec::new(),
         };
+        warnings.append(&mut effects.warnings);
         if call.query.dry_run || new == *old {
             return Ok(Answer::new(200, text(&new)).warned(warnings));
         }
@@ -97,7 +104,7 @@ impl Registry {
             let removed = self.commit(Transaction::remove(place, seen));
             removed.map(|()| Answer::new(200, text(&new)))
         } else {
-            let update = |stored| Transaction::update(place, seen, stored);
+            let update = |stored| effects.join(Transaction::update(place, seen, stored));
             let body = self.write(call, &mut new, update);
             body.map(|body| Answer::new(200, body))
         };
