@@ -23,6 +23,7 @@ mod tests;
 
 pub use controllers::{CONTROLLERS, Entry, GATES, Making};
 pub use flyball_client::{Client, Method, Request};
+pub use flyball_runtime::{Decision, Deed};
 pub use kubeconfig::kubeconfig;
 pub use parts::Part;
 pub use plane::{Plane, PlaneFailed, PlaneOptions};

@@ -8,11 +8,20 @@ use flyball_client::Client;
 use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
 use flyball_plan::{Controller, Driver, Engine};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
-use flyball_runtime::{Controlled, Metrics, Running, Setup, start};
+use flyball_runtime::{Controlled, Decisions, Metrics, Running, Setup, start};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
 
 use crate::controllers::CONTROLLERS;
 use crate::plane::PlaneFailed;
+
+/// What the parts of one plane have in common.
+pub(crate) struct Shared {
+    pub(crate) server: Arc<ApiServer>,
+    pub(crate) nodes: Arc<NodeSettings>,
+    /// The names of the controllers that are to run.
+    pub(crate) wanted: Vec<&'static str>,
+    pub(crate) decisions: Decisions,
+}
 
 /// A part that can be switched on and off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,19 +57,15 @@ impl Part {
         }
     }
 
-    /// Starts it; of the controllers of the table, those whose names are `wanted`.
-    pub(crate) fn start(
-        self,
-        server: &Arc<ApiServer>,
-        nodes: &Arc<NodeSettings>,
-        wanted: &[&'static str],
-    ) -> Result<Running, PlaneFailed> {
+    /// Starts it; of the controllers of the table, those that are wanted.
+    pub(crate) fn start(self, shared: &Shared) -> Result<Running, PlaneFailed> {
         let setup = Setup {
-            controllers: self.controllers(server, nodes, wanted)?,
-            informers: local(server, self.user(), self.name())?,
+            controllers: self.controllers(shared)?,
+            informers: local(&shared.server, self.user(), self.name())?,
             election: None,
             shutdown_timeout: Duration::from_secs(10),
             resync_period: Duration::from_secs(12 * 60 * 60),
+            decisions: shared.decisions.clone(),
         };
         let started = start(setup, &mut Metrics::new());
         started.map_err(|error| PlaneFailed::Part {
@@ -69,12 +74,8 @@ impl Part {
         })
     }
 
-    fn controllers(
-        self,
-        server: &Arc<ApiServer>,
-        nodes: &Arc<NodeSettings>,
-        wanted: &[&'static str],
-    ) -> Result<Vec<Controlled>, PlaneFailed> {
+    fn controllers(self, shared: &Shared) -> Result<Vec<Controlled>, PlaneFailed> {
+        let Shared { server, nodes, .. } = shared;
         let account = |driver: Box<dyn Driver>| {
             let name = driver.descriptor().client;
             let user = User::service_account("kube-system", name, "");
@@ -88,7 +89,7 @@ impl Part {
         match self {
             Self::Controllers => CONTROLLERS
                 .iter()
-                .filter(|entry| wanted.contains(&entry.descriptor.name))
+                .filter(|entry| shared.wanted.contains(&entry.descriptor.name))
                 .map(|entry| account(entry.with_defaults()))
                 .collect(),
             Self::Scheduler => vec![own(engine(Scheduler::new(SchedulerSettings::default())))],

@@ -8,12 +8,13 @@ use flyball_apiserver::{ApiServer, Authority, AuthorityError, Listening, OpenFai
 use flyball_client::Client;
 use flyball_kubelets::{Settings as NodeSettings, SettingsInvalid};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
-use flyball_runtime::Running;
+use flyball_runtime::{Decision, Decisions, Running};
 use tokio::net::TcpListener;
+use tokio::sync::broadcast;
 
 use crate::controllers::CONTROLLERS;
 use crate::kubeconfig::kubeconfig;
-use crate::parts::{Part, local};
+use crate::parts::{Part, Shared, local};
 
 /// What a plane is made of.
 #[derive(Clone, Debug)]
@@ -92,12 +93,10 @@ pub enum PlaneFailed {
 
 /// A running control plane. Dropping it ends it without the courtesy of [`Plane::stop`].
 pub struct Plane {
-    server: Arc<ApiServer>,
+    shared: Shared,
     authority: Authority,
     listening: Option<Listening>,
-    nodes: Arc<NodeSettings>,
     running: Vec<(Part, Running)>,
-    wanted: Vec<&'static str>,
 }
 
 impl Plane {
@@ -129,12 +128,15 @@ impl Plane {
             None => None,
         };
         let mut plane = Self {
-            server,
+            shared: Shared {
+                server,
+                nodes: Arc::new(nodes),
+                wanted,
+                decisions: Decisions::default(),
+            },
             authority,
             listening,
-            nodes: Arc::new(nodes),
             running: Vec::new(),
-            wanted,
         };
         for part in options.parts {
             plane.switch_on(part)?;
@@ -145,7 +147,7 @@ impl Plane {
     /// Starts a part, unless it runs.
     pub fn switch_on(&mut self, part: Part) -> Result<(), PlaneFailed> {
         if self.running.iter().all(|(one, _)| *one != part) {
-            let running = part.start(&self.server, &self.nodes, &self.wanted)?;
+            let running = part.start(&self.shared)?;
             self.running.push((part, running));
         }
         Ok(())
@@ -165,8 +167,8 @@ impl Plane {
     /// anew. None of them can tell that from a restart, after which it carries on from what it sees.
     pub async fn switch_controller_on(&mut self, name: &str) -> Result<(), PlaneFailed> {
         let name = canonical(name)?;
-        if !self.wanted.contains(&name) {
-            self.wanted.push(name);
+        if !self.shared.wanted.contains(&name) {
+            self.shared.wanted.push(name);
             self.restart_controllers().await?;
         }
         Ok(())
@@ -175,8 +177,8 @@ impl Plane {
     /// Lets a controller run no more; its last write has been made when this returns.
     pub async fn switch_controller_off(&mut self, name: &str) -> Result<(), PlaneFailed> {
         let name = canonical(name)?;
-        if self.wanted.contains(&name) {
-            self.wanted.retain(|wanted| *wanted != name);
+        if self.shared.wanted.contains(&name) {
+            self.shared.wanted.retain(|wanted| *wanted != name);
             self.restart_controllers().await?;
         }
         Ok(())
@@ -195,7 +197,9 @@ impl Plane {
     pub fn controllers(&self) -> Vec<&'static str> {
         let runs = |(part, _): &(Part, Running)| *part == Part::Controllers;
         match self.running.iter().any(runs) {
-            true => names().filter(|name| self.wanted.contains(name)).collect(),
+            true => names()
+                .filter(|name| self.shared.wanted.contains(name))
+                .collect(),
             false => Vec::new(),
         }
     }
@@ -209,12 +213,19 @@ impl Plane {
         self.running.iter().all(ready)
     }
 
+    /// Follows what the controllers, the scheduler and the nodes decide from now on, and why.
+    ///
+    /// Whoever reads too slowly misses decisions and is told how many; nobody waits.
+    pub fn decisions(&self) -> broadcast::Receiver<Arc<Decision>> {
+        self.shared.decisions.follow()
+    }
+
     /// A client of this process that may do anything.
     pub fn client(&self, agent: &str) -> Client {
         let user = User::of_groups("flyball:admin", &[MASTERS, AUTHENTICATED]);
         // Only a name that no header can hold could fail, and then another one does as well.
-        local(&self.server, user.clone(), agent)
-            .or_else(|_| local(&self.server, user, "flyball"))
+        local(&self.shared.server, user.clone(), agent)
+            .or_else(|_| local(&self.shared.server, user, "flyball"))
             .unwrap_or_else(|_| unreachable!("the name of this program fits into a header"))
     }
 

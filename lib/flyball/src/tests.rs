@@ -124,6 +124,31 @@ async fn plane_with(controllers: &[&str]) -> Result<(), crate::PlaneFailed> {
 }
 
 #[tokio::test]
+async fn whoever_follows_decisions_learns_what_was_done_and_why() {
+    let plane = Plane::start().await.unwrap();
+    let mut decisions = plane.decisions();
+    let client = plane.client("test");
+    post(&client, DEPLOYMENTS, &deployment(2)).await;
+    let told = async {
+        loop {
+            let decision = decisions.recv().await.unwrap();
+            let by = decision.controller == "replicaset-controller";
+            if by && decision.deeds.iter().any(|deed| deed.verb == "create") {
+                return decision;
+            }
+        }
+    };
+    let decision = timeout(Duration::from_secs(60), told).await.unwrap();
+    assert!(decision.key.starts_with("default/web-"), "{}", decision.key);
+    let pods = decision.deeds.iter().filter(|deed| deed.verb == "create");
+    let names: Vec<_> = pods.map(|deed| deed.object.to_string()).collect();
+    assert_eq!(names.len(), 2);
+    assert!(names[0].starts_with("default/web-"), "{names:?}");
+    assert!(!decision.report.rule.is_empty());
+    plane.stop().await;
+}
+
+#[tokio::test]
 async fn a_folder_keeps_everything_and_belongs_to_one_plane_at_a_time() {
     let folder = std::env::temp_dir().join(format!("flyball-plane-{}", std::process::id()));
     let options = PlaneOptions {

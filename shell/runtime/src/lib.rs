@@ -9,6 +9,7 @@
 
 mod caches;
 mod clock;
+mod decisions;
 mod election;
 mod events;
 mod executor;
@@ -24,6 +25,7 @@ mod tests;
 mod turns;
 
 pub use clock::Clock;
+pub use decisions::{Decision, Decisions, Deed};
 pub use election::ElectionOptions;
 pub use health::{Check, Health};
 pub use metrics::{CONTENT_TYPE, Metrics};

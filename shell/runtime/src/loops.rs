@@ -10,6 +10,7 @@ use tokio::time::sleep_until;
 
 use crate::caches::Caches;
 use crate::clock::{Clock, lock};
+use crate::decisions::{Decisions, Deed, deeds};
 use crate::executor::Executor;
 use crate::stop::Stop;
 use crate::term::Term;
@@ -20,6 +21,7 @@ pub(crate) struct Loop {
     driver: Mutex<Box<dyn Driver>>,
     wake: Notify,
     executor: Executor,
+    decisions: Decisions,
 }
 
 /// All controllers of the process.
@@ -29,7 +31,11 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    pub(crate) fn new(all: Vec<(Box<dyn Driver>, Executor)>, clock: Clock) -> Self {
+    pub(crate) fn new(
+        all: Vec<(Box<dyn Driver>, Executor)>,
+        decisions: &Decisions,
+        clock: Clock,
+    ) -> Self {
         let all = all
             .into_iter()
             .map(|(driver, executor)| {
@@ -38,6 +44,7 @@ impl Loops {
                     driver: Mutex::new(driver),
                     wake: Notify::new(),
                     executor,
+                    decisions: decisions.clone(),
                 })
             })
             .collect();
@@ -154,7 +161,7 @@ impl Loop {
                 Next::Work(work) => {
                     tokio::spawn(self.clone().sync(work, clock));
                 }
-                Next::Finished(finished) => self.log(&finished),
+                Next::Finished(finished) => self.tell(Vec::new(), &finished),
                 Next::Idle(at) => return at,
             }
         }
@@ -162,8 +169,14 @@ impl Loop {
 
     /// Carries one sync to its rest.
     async fn sync(self: Arc<Self>, mut work: Work, clock: Clock) {
+        let mut done: Vec<Deed> = Vec::new();
         loop {
-            let next = match self.executor.run(&work.actions).await {
+            let answered = self.executor.run(&work.actions).await;
+            if self.decisions.followed() {
+                let (Ok(answers) | Err(answers)) = &answered;
+                done.extend(deeds(&work.actions, answers));
+            }
+            let next = match answered {
                 Ok(answers) => lock(&self.driver).answered(work.id, answers, clock.now()),
                 Err(answers) => {
                     tracing::info!(
@@ -178,7 +191,7 @@ impl Loop {
             match next {
                 Some(Next::Work(more)) => work = more,
                 Some(Next::Finished(finished)) => {
-                    self.log(&finished);
+                    self.tell(done, &finished);
                     break;
                 }
                 Some(Next::Idle(_)) | None => break,
@@ -187,7 +200,8 @@ impl Loop {
         self.wake.notify_one();
     }
 
-    fn log(&self, finished: &Finished) {
+    fn tell(&self, done: Vec<Deed>, finished: &Finished) {
+        self.decisions.tell(self.descriptor.name, done, finished);
         let (controller, key) = (self.descriptor.name, finished.key.as_str());
         match &finished.outcome {
             Outcome::Retries { error, after } => {

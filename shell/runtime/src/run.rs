@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::caches::Caches;
 use crate::clock::Clock;
+use crate::decisions::Decisions;
 use crate::election::{Candidate, ElectionOptions};
 use crate::events::EventSink;
 use crate::executor::{Executor, REQUESTS_MAX};
@@ -45,6 +46,8 @@ pub struct Setup {
     pub shutdown_timeout: Duration,
     /// After this time everything cached is looked at once more.
     pub resync_period: Duration,
+    /// Where decisions are told.
+    pub decisions: Decisions,
 }
 
 /// A running runtime.
@@ -105,7 +108,7 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
             },
         ));
     }
-    let all_loops = Arc::new(Loops::new(engines, clock));
+    let all_loops = Arc::new(Loops::new(engines, &setup.decisions, clock));
     let lease = setup
         .election
         .as_ref()

@@ -10,7 +10,7 @@ use flyball_client::{
     user_agent,
 };
 use flyball_election::Settings;
-use flyball_runtime::{Controlled, ElectionOptions, Metrics, Setup, event_loop, start};
+use flyball_runtime::{Controlled, Decisions, ElectionOptions, Metrics, Setup, event_loop, start};
 use tokio::sync::watch;
 
 use super::signals::Signals;
@@ -89,6 +89,7 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
             .map(|election| (election, clients.unlimited("leader-election"))),
         shutdown_timeout: options.generic.shutdown_timeout.unwrap_or_default(),
         resync_period: resync_period(options, &running_names),
+        decisions: Decisions::default(),
     };
     let running =
         start(setup, &mut metrics).map_err(|error| anyhow::anyhow!("leader election: {error}"))?;

@@ -9,7 +9,7 @@ use clap::{Arg, Command, value_parser};
 use flyball_client::{Client, ConfigSource, load, user_agent};
 use flyball_kubelets::{NodeController, PodController, Settings};
 use flyball_plan::{Driver, Engine};
-use flyball_runtime::{Controlled, Metrics, Setup, event_loop, start};
+use flyball_runtime::{Controlled, Decisions, Metrics, Setup, event_loop, start};
 
 use super::signals::Signals;
 use super::words::{self, Asked};
@@ -80,6 +80,7 @@ async fn simulate(program: &str, source: &ConfigSource, settings: Settings) -> a
         election: None,
         shutdown_timeout: Duration::from_secs(10),
         resync_period: Duration::from_secs(12 * 60 * 60),
+        decisions: Decisions::default(),
     };
     let running = start(setup, &mut Metrics::new()).map_err(|error| anyhow::anyhow!("{error}"))?;
     tracing::info!(count, server = %config.cluster_url, "simulating nodes");

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::api::{Answer, Api, Asked, pass, status};
 use crate::caches::Caches;
 use crate::clock::Clock;
+use crate::decisions::Decisions;
 use crate::feed::Feed;
 use crate::loops::Loops;
 
@@ -131,7 +132,7 @@ impl Fed {
         });
         let clock = Clock::start();
         let caches = Arc::new(Caches::new(&[Watch::of::<ReplicaSet>()]));
-        let loops = Arc::new(Loops::new(Vec::new(), clock));
+        let loops = Arc::new(Loops::new(Vec::new(), &Decisions::default(), clock));
         let feed = Feed {
             caches: caches.clone(),
             loops,

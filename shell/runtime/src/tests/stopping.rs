@@ -156,6 +156,7 @@ impl World {
             election: Some((options, self.api.client())),
             shutdown_timeout,
             resync_period: Duration::from_secs(12 * 3600),
+            decisions: Default::default(),
         };
         start(setup, &mut Metrics::default()).unwrap()
     }
