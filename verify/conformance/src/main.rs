@@ -3,6 +3,7 @@
 // The terminal is this program's only output.
 #![allow(clippy::print_stdout)]
 
+mod parity_command;
 mod report;
 mod troubles;
 
@@ -25,6 +26,7 @@ async fn main() -> ExitCode {
         Some(("list", arguments)) => list(arguments),
         Some(("cluster", arguments)) => cluster(arguments).await,
         Some(("faults", arguments)) => troubles::run(arguments).await,
+        Some(("parity", arguments)) => parity_command::run(arguments).await,
         _ => Ok(false),
     };
     match outcome {
@@ -107,6 +109,7 @@ fn command_line() -> Command {
                 ),
         )
         .subcommand(troubles::command_line())
+        .subcommand(parity_command::command_line())
         .subcommand(
             Command::new("cluster")
                 .about("Start a cluster with a kubelet for hand use, until Ctrl-C")

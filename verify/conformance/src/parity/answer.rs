@@ -1,0 +1,107 @@
+//! What a server answered, as far as a client can notice it.
+
+use anyhow::Result;
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use serde_json::Value;
+
+/// An answer, read to its end.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) content_type: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) body: Content,
+}
+
+/// The body of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    /// One document.
+    Document(Value),
+    /// One document per line: a watch.
+    Stream(Vec<Value>),
+    /// Anything else.
+    Text(String),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl Answer {
+    /// Reads an answer to its end.
+    pub(crate) async fn read(response: http::Response<Body>) -> Result<Self> {
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await?.to_bytes();
+        let text = |name: &str| {
+            let values = head.headers.get_all(name).iter();
+            values
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .collect::<Vec<_>>()
+        };
+        Ok(Self {
+            code: head.status.as_u16(),
+            content_type: text("content-type").join(", "),
+            warnings: text("warning"),
+            body: content(&bytes),
+        })
+    }
+
+    /// The document, or null.
+    pub(crate) fn document(&self) -> &Value {
+        match &self.body {
+            Content::Document(document) => document,
+            _ => &Value::Null,
+        }
+    }
+
+    /// Whether what was asked for was done.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+
+    /// The answer for people.
+    pub(crate) fn shown(&self) -> String {
+        let body = match &self.body {
+            Content::Document(document) => document.to_string(),
+            Content::Stream(lines) => {
+                let lines = lines.iter().map(Value::to_string);
+                lines.collect::<Vec<_>>().join("\n  ")
+            }
+            Content::Text(text) => text.clone(),
+        };
+        let warnings: String = self
+            .warnings
+            .iter()
+            .map(|warning| format!("\n  Warning: {warning}"))
+            .collect();
+        format!("{} {}{warnings}\n  {body}", self.code, self.content_type)
+    }
+}
+
+fn content(bytes: &[u8]) -> Content {
+    if let Ok(document) = serde_json::from_slice(bytes) {
+        return Content::Document(document);
+    }
+    let lines = serde_json::Deserializer::from_slice(bytes).into_iter();
+    match lines.collect::<Result<Vec<Value>, _>>() {
+        Ok(lines) if !lines.is_empty() => Content::Stream(lines),
+        _ => Content::Text(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_documents_are_a_stream() {
+        assert!(matches!(content(b"{}\n{}\n"), Content::Stream(lines) if lines.len() == 2));
+        assert!(matches!(content(b"{}"), Content::Document(_)));
+        assert!(matches!(content(b"404 page not found\n"), Content::Text(_)));
+        assert!(matches!(content(b""), Content::Text(_)));
+    }
+}

@@ -1,0 +1,188 @@
+//! Whether two answers say the same, and where they do not.
+
+mod text;
+
+use serde_json::Value;
+
+use self::text::same_text;
+use super::answer::{Answer, Content};
+use super::links::Links;
+
+/// One place where two answers differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// `code`, `header.Warning`, `body.spec.replicas`.
+    pub(crate) place: String,
+    /// What upstream says.
+    pub(crate) theirs: String,
+    /// What ours says.
+    pub(crate) ours: String,
+}
+
+/// Where two answers differ; pairs of identities in them are learnt.
+pub(crate) fn compare(links: &mut Links, theirs: &Answer, ours: &Answer) -> Vec<Difference> {
+    let mut walk = Walk {
+        links,
+        in_collection: false,
+        differences: Vec::new(),
+    };
+    if theirs.code != ours.code {
+        walk.differ("code", &theirs.code, &ours.code);
+    }
+    if theirs.content_type != ours.content_type {
+        walk.differ(
+            "header.Content-Type",
+            &theirs.content_type,
+            &ours.content_type,
+        );
+    }
+    let warnings = |answer: &Answer| Value::from(answer.warnings.clone());
+    walk.value("header.Warning", &warnings(theirs), &warnings(ours));
+    match (&theirs.body, &ours.body) {
+        (Content::Document(theirs), Content::Document(ours)) => walk.value("body", theirs, ours),
+        (Content::Text(theirs), Content::Text(ours)) => {
+            walk.value(
+                "body",
+                &Value::from(theirs.as_str()),
+                &Value::from(ours.as_str()),
+            );
+        }
+        (theirs, ours) => walk.value("body", &lines(theirs), &lines(ours)),
+    }
+    walk.differences
+}
+
+/// A body as a list of lines, so that a stream of one line compares with one of many.
+fn lines(content: &Content) -> Value {
+    match content {
+        Content::Document(document) => Value::Array(vec![document.clone()]),
+        Content::Stream(lines) => Value::Array(lines.clone()),
+        Content::Text(text) if text.is_empty() => Value::Array(Vec::new()),
+        Content::Text(text) => Value::Array(vec![Value::from(text.as_str())]),
+    }
+}
+
+struct Walk<'a> {
+    links: &'a mut Links,
+    /// Whether the next version is that of a list or a bookmark, not of an object.
+    in_collection: bool,
+    differences: Vec<Difference>,
+}
+
+impl Walk<'_> {
+    fn differ(&mut self, place: &str, theirs: &dyn ToString, ours: &dyn ToString) {
+        self.differences.push(Difference {
+            place: place.to_owned(),
+            theirs: theirs.to_string(),
+            ours: ours.to_string(),
+        });
+    }
+
+    fn value(&mut self, place: &str, theirs: &Value, ours: &Value) {
+        match (theirs, ours) {
+            (Value::Object(left), Value::Object(right)) => {
+                self.in_collection = is_collection(place, theirs, self.in_collection);
+                for (key, value) in left {
+                    let place = format!("{place}.{key}");
+                    match right.get(key) {
+                        Some(other) => self.value(&place, value, other),
+                        None => self.differ(&place, value, &"(absent)"),
+                    }
+                }
+                for (key, value) in right.iter().filter(|(key, _)| !left.contains_key(*key)) {
+                    self.differ(&format!("{place}.{key}"), &"(absent)", value);
+                }
+            }
+            (Value::Array(left), Value::Array(right)) => self.list(place, left, right),
+            (Value::String(left), Value::String(right)) => {
+                if !self.is_same(place, left, right) {
+                    self.differ(place, theirs, ours);
+                }
+            }
+            (Value::Number(left), Value::Number(right)) if place.ends_with("odePort") => {
+                if !self
+                    .links
+                    .link_given_out(&left.to_string(), &right.to_string())
+                {
+                    self.differ(place, theirs, ours);
+                }
+            }
+            _ if theirs == ours => {}
+            _ => self.differ(place, theirs, ours),
+        }
+    }
+
+    fn list(&mut self, place: &str, theirs: &[Value], ours: &[Value]) {
+        for (at, (left, right)) in theirs.iter().zip(ours).enumerate() {
+            self.value(&format!("{place}[{at}]"), left, right);
+        }
+        for (at, value) in theirs.iter().enumerate().skip(ours.len()) {
+            self.differ(&format!("{place}[{at}]"), value, &"(absent)");
+        }
+        for (at, value) in ours.iter().enumerate().skip(theirs.len()) {
+            self.differ(&format!("{place}[{at}]"), &"(absent)", value);
+        }
+    }
+
+    fn is_same(&mut self, place: &str, theirs: &str, ours: &str) -> bool {
+        let key = place.rsplit('.').next().unwrap_or_default();
+        let field = key.split('[').next().unwrap_or_default();
+        match field {
+            "uid" if is_uid(theirs) && is_uid(ours) => self.links.link_word(theirs, ours),
+            "resourceVersion" if is_number(theirs) && is_number(ours) => {
+                if self.in_collection {
+                    self.links.link_state(theirs, ours);
+                    return true;
+                }
+                self.links.link_version(theirs, ours)
+            }
+            "continue" if !theirs.is_empty() && !ours.is_empty() => {
+                self.links.link_token(theirs, ours);
+                true
+            }
+            "clusterIP" | "clusterIPs" if is_given_out(theirs) && is_given_out(ours) => {
+                self.links.link_given_out(theirs, ours)
+            }
+            _ if is_generated(theirs, ours) => self.links.link_word(theirs, ours),
+            _ => same_text(self.links, theirs, ours),
+        }
+    }
+}
+
+/// Whether versions directly below an object are those of a list or a bookmark.
+fn is_collection(place: &str, value: &Value, above: bool) -> bool {
+    let is_list = value.get("items").is_some() || value.get("rows").is_some();
+    let is_bookmark = value["type"] == "BOOKMARK";
+    let is_part = place.ends_with(".metadata") || place.ends_with("].object");
+    is_list || is_bookmark || (above && is_part && !place.contains("].object.metadata.annotations"))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_uid(text: &str) -> bool {
+    let groups: Vec<usize> = text.split('-').map(str::len).collect();
+    groups == [8, 4, 4, 4, 12]
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// Whether an address is of the range that both servers give out of.
+fn is_given_out(address: &str) -> bool {
+    address.starts_with("10.96.")
+}
+
+/// Whether two names are the same but for an end that was drawn. Prefixes of generated names begin with `gen`.
+fn is_generated(theirs: &str, ours: &str) -> bool {
+    let parts = |text: &str| {
+        let at = text.len().checked_sub(5)?;
+        let (prefix, end) = (text.get(..at)?.to_owned(), text.get(at..)?.to_owned());
+        let drawn = end
+            .bytes()
+            .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
+        (drawn && prefix.starts_with("gen")).then_some(prefix)
+    };
+    theirs != ours && parts(theirs).is_some() && parts(theirs) == parts(ours)
+}

@@ -1,0 +1,91 @@
+//! Whether two texts say the same when moments, ages and identities in them are set aside.
+
+use jiff::Timestamp;
+
+use crate::parity::links::Links;
+
+/// How far apart two servers may stamp the same request.
+const SECONDS_MAX: i64 = 60;
+
+/// Whether two texts mean the same.
+pub(super) fn same_text(links: &Links, theirs: &str, ours: &str) -> bool {
+    if theirs == ours || links.text(theirs) == ours {
+        return true;
+    }
+    if let Some(same) = same_moment(theirs, ours) {
+        return same;
+    }
+    if is_age(theirs) && is_age(ours) {
+        return true;
+    }
+    let theirs = links.text(theirs);
+    same_words(links, &theirs, ours)
+}
+
+/// Whether two moments are about the same and written alike; `None` if they are no moments.
+fn same_moment(theirs: &str, ours: &str) -> Option<bool> {
+    let left: Timestamp = theirs.parse().ok()?;
+    let right: Timestamp = ours.parse().ok()?;
+    let apart = (left.as_second() - right.as_second()).abs();
+    Some(theirs.len() == ours.len() && apart <= SECONDS_MAX)
+}
+
+/// Whether a text is an age as tables show it: `5s`, `2m3s`.
+fn is_age(text: &str) -> bool {
+    let mut digits = 0;
+    let mut units = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b's' | b'm' | b'h' | b'd' | b'y' if digits > 0 => {
+                units += 1;
+                digits = 0;
+            }
+            _ => return false,
+        }
+    }
+    units > 0 && digits == 0
+}
+
+/// Compares word by word; words that are moments or versions may differ.
+fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
+    let about_versions = theirs.contains("esource version") || theirs.contains("esourceVersion");
+    let split = |text: &str| {
+        let words = text.split([' ', '"', ',', '(', ')', '{', '}', '\\']);
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (left, right) = (split(theirs), split(ours));
+    left.len() == right.len()
+        && left.iter().zip(&right).all(|(left, right)| {
+            let number = |text: &str| text.trim_end_matches(['.', ':']).parse::<u64>().is_ok();
+            left == right
+                || links.version(left) == *right
+                || same_moment(left, right) == Some(true)
+                || (about_versions && number(left) && number(right))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_ages_and_versions_are_set_aside() {
+        let links = Links::default();
+        for (theirs, ours, same) in [
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z", true),
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:09:00Z", false),
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000000Z", false),
+            ("5s", "12s", true),
+            ("5s", "5", false),
+            (
+                "too old resource version: 5 (90)",
+                "too old resource version: 5 (7)",
+                true,
+            ),
+            ("replicas: 5", "replicas: 6", false),
+        ] {
+            assert_eq!(same_text(&links, theirs, ours), same, "{theirs} {ours}");
+        }
+    }
+}

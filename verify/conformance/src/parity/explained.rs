@@ -1,0 +1,180 @@
+//! Differences that are known and meant: data with reasons, from which `docs/parity.md` is made.
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::compare::Difference;
+use super::request::Request;
+
+const TEXT: &str = include_str!("../../parity/explained.yaml");
+
+/// The page that is made of the explanations.
+pub const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/parity.md");
+
+/// Why some answers differ. Patterns are texts in which `*` stands for anything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Explanation {
+    /// In a few words.
+    pub(crate) title: String,
+    /// Why it is so, for readers of the page.
+    pub(crate) reason: String,
+    /// Method and target of the request.
+    #[serde(default)]
+    request: Option<String>,
+    /// Its body.
+    #[serde(default)]
+    body: Option<String>,
+    /// Its content type.
+    #[serde(default)]
+    content_type: Option<String>,
+    /// Where the answers differ.
+    #[serde(default)]
+    place: Option<String>,
+    #[serde(default)]
+    theirs: Option<String>,
+    #[serde(default)]
+    ours: Option<String>,
+    /// Whether everything else in the same answer is explained along with it.
+    #[serde(default)]
+    whole: bool,
+}
+
+/// All explanations.
+#[derive(Debug, Clone)]
+pub(crate) struct Explanations(Vec<Explanation>);
+
+impl Explanations {
+    pub(crate) fn read() -> Result<Self> {
+        let all: Option<Vec<Explanation>> =
+            serde_saphyr::from_str(TEXT).context("parity/explained.yaml")?;
+        Ok(Self(all.unwrap_or_default()))
+    }
+
+    /// Takes out what is explained; gives the titles of the explanations that were needed.
+    pub(crate) fn sift(&self, request: &Request, differences: &mut Vec<Difference>) -> Vec<&str> {
+        let mut used = Vec::new();
+        for explanation in &self.0 {
+            let before = differences.len();
+            if explanation.whole {
+                let explains = |one: &Difference| explanation.explains(request, one);
+                if differences.iter().any(explains) {
+                    differences.clear();
+                }
+            } else {
+                differences.retain(|one| !explanation.explains(request, one));
+            }
+            if differences.len() < before {
+                used.push(explanation.title.as_str());
+            }
+        }
+        used
+    }
+
+    /// The page for readers.
+    pub(crate) fn page(&self) -> String {
+        let mut page = String::from(
+            "# Parity with kube-apiserver\n\n\
+             <!-- Made by `conformance parity --write-page` from verify/conformance/parity/explained.yaml. -->\n\n\
+             `conformance parity` sends the same random requests to the embedded API server and to kube-apiserver \
+             v1.36.4 and compares\nstatus codes, bodies, warnings and watch streams.\n\
+             Identities, versions, times, generated names and given-out addresses are compared by what they refer \
+             to, not by how they are written.\n\
+             Everything else is the same, but for this:\n\n",
+        );
+        for one in &self.0 {
+            page.push_str(&format!("- **{}.** {}\n", one.title, one.reason.trim()));
+        }
+        page
+    }
+}
+
+impl Explanation {
+    fn explains(&self, request: &Request, difference: &Difference) -> bool {
+        let fits = |pattern: &Option<String>, text: &str| {
+            pattern.as_deref().is_none_or(|pattern| fits(pattern, text))
+        };
+        fits(&self.request, &request.line())
+            && fits(&self.body, &request.body)
+            && fits(&self.content_type, &request.content_type)
+            && fits(&self.place, &difference.place)
+            && fits(&self.theirs, &difference.theirs)
+            && fits(&self.ours, &difference.ours)
+    }
+}
+
+/// Whether a text is what a pattern says; `*` stands for anything.
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, text, want) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "ab", true),
+            ("a*c*e", "abcde", true),
+            ("a*c*e", "abde", false),
+            ("*", "", true),
+            ("ab*b", "ab", false),
+        ] {
+            assert_eq!(fits(pattern, text), want, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn the_page_is_current() {
+        let page = std::fs::read_to_string(PAGE).unwrap();
+        let want = Explanations::read().unwrap().page();
+        assert_eq!(page, want, "run `conformance parity --write-page`");
+    }
+
+    #[test]
+    fn what_explains_a_whole_answer_clears_it() {
+        let explanation = Explanation {
+            title: "t".to_owned(),
+            reason: "r".to_owned(),
+            request: Some("GET /x*".to_owned()),
+            body: None,
+            content_type: None,
+            place: Some("code".to_owned()),
+            theirs: None,
+            ours: None,
+            whole: true,
+        };
+        let differ = |place: &str| Difference {
+            place: place.to_owned(),
+            theirs: "1".to_owned(),
+            ours: "2".to_owned(),
+        };
+        let all = Explanations(vec![explanation]);
+        let mut differences = vec![differ("code"), differ("body.message")];
+        let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
+        assert_eq!((used, differences), (vec!["t"], vec![]));
+        let mut differences = vec![differ("body.message")];
+        let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
+        assert!(used.is_empty());
+        assert_eq!(differences.len(), 1);
+    }
+}

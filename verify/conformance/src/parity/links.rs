@@ -1,0 +1,148 @@
+//! What is the same on both servers although it is written differently: identities, versions, generated names,
+//! addresses that were given out, places in a list.
+//!
+//! A pair is learnt where both servers answer with one, and holds from then on in both directions: a server that
+//! mixes two objects up is found out.
+
+use std::collections::HashMap;
+
+/// Pairs of what one server says and what the other says instead.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Links {
+    /// Whole words: identities, generated names, addresses.
+    words: Pairs,
+    /// Versions of objects.
+    versions: Pairs,
+    /// Versions of collections, which other writes move on at different times on both servers.
+    states: HashMap<String, String>,
+    /// Addresses and ports that were given out, which may be given out again later.
+    given_out: Pairs,
+    /// Places in a list.
+    tokens: HashMap<String, String>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Pairs {
+    forth: HashMap<String, String>,
+    back: HashMap<String, String>,
+}
+
+impl Pairs {
+    fn link(&mut self, theirs: &str, ours: &str) -> bool {
+        match (self.forth.get(theirs), self.back.get(ours)) {
+            (None, None) => {
+                self.forth.insert(theirs.to_owned(), ours.to_owned());
+                self.back.insert(ours.to_owned(), theirs.to_owned());
+                true
+            }
+            (Some(known), _) => known == ours,
+            (None, Some(_)) => false,
+        }
+    }
+}
+
+impl Links {
+    /// Learns that two words mean the same; false if it is known better.
+    pub(crate) fn link_word(&mut self, theirs: &str, ours: &str) -> bool {
+        self.words.link(theirs, ours)
+    }
+
+    /// Learns that two versions of an object are the same write; false if it is known better.
+    pub(crate) fn link_version(&mut self, theirs: &str, ours: &str) -> bool {
+        self.versions.link(theirs, ours)
+    }
+
+    /// Learns that two addresses or ports were given out alike; false if it is known better.
+    pub(crate) fn link_given_out(&mut self, theirs: &str, ours: &str) -> bool {
+        self.given_out.link(theirs, ours)
+    }
+
+    /// Forgets what was given out: at the next time it may be something else.
+    pub(crate) fn forget_given_out(&mut self) {
+        self.given_out = Pairs::default();
+    }
+
+    /// Learns at which version the other server read the same collection.
+    pub(crate) fn link_state(&mut self, theirs: &str, ours: &str) {
+        self.states.insert(theirs.to_owned(), ours.to_owned());
+    }
+
+    /// Learns how the other server writes the same place in a list.
+    pub(crate) fn link_token(&mut self, theirs: &str, ours: &str) {
+        self.tokens.insert(theirs.to_owned(), ours.to_owned());
+    }
+
+    /// A version in the other server's words.
+    pub(crate) fn version(&self, theirs: &str) -> String {
+        let known = self.versions.forth.get(theirs);
+        let known = known.or_else(|| self.states.get(theirs));
+        known.map_or_else(|| theirs.to_owned(), Clone::clone)
+    }
+
+    /// A place in a list in the other server's words.
+    pub(crate) fn token(&self, theirs: &str) -> String {
+        let known = self.tokens.get(theirs);
+        known.map_or_else(|| theirs.to_owned(), Clone::clone)
+    }
+
+    /// A text in the other server's words.
+    pub(crate) fn text(&self, theirs: &str) -> String {
+        let mut out = String::with_capacity(theirs.len());
+        let mut rest = theirs;
+        while let Some(start) = rest.find(is_word) {
+            let (before, from) = rest.split_at(start);
+            out.push_str(before);
+            let end = from.find(|letter| !is_word(letter)).unwrap_or(from.len());
+            let (word, after) = from.split_at(end);
+            out.push_str(self.word(word, &out, after));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn word<'a>(&'a self, word: &'a str, before: &str, after: &str) -> &'a str {
+        if let Some(known) = self.words.forth.get(word) {
+            return known;
+        }
+        if word.contains('.') || before.ends_with("odePort\":") {
+            let known = self.given_out.forth.get(word);
+            return known.map_or(word, String::as_str);
+        }
+        let quoted = before.ends_with('"') && after.starts_with('"');
+        if quoted && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            let known = self.versions.forth.get(word);
+            return known.map_or(word, String::as_str);
+        }
+        word
+    }
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_holds_in_both_directions() {
+        let mut links = Links::default();
+        assert!(links.link_word("a-1", "b-1"));
+        assert!(links.link_word("a-1", "b-1"));
+        assert!(!links.link_word("a-1", "b-2"));
+        assert!(!links.link_word("a-2", "b-1"));
+    }
+
+    #[test]
+    fn words_are_replaced_whole_and_versions_only_in_quotes() {
+        let mut links = Links::default();
+        links.link_word("gen-1-xyz", "gen-1-abc");
+        links.link_version("205", "7");
+        links.link_given_out("30001", "31000");
+        let theirs = r#"{"name":"gen-1-xyz","x":"gen-1-xyzz","resourceVersion":"205","replicas":205,"nodePort":30001}"#;
+        let ours = r#"{"name":"gen-1-abc","x":"gen-1-xyzz","resourceVersion":"7","replicas":205,"nodePort":31000}"#;
+        assert_eq!(links.text(theirs), ours);
+    }
+}

@@ -1,0 +1,68 @@
+//! The two servers: upstream's with its etcd, and ours, both with nothing else running.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use anyhow::{Context as _, Result};
+use flyball::{Plane, PlaneOptions};
+use kube::Client;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use super::answer::Answer;
+use super::request::Request;
+use crate::cluster::{Cluster, ClusterOptions};
+
+/// A server that can be asked.
+#[derive(Clone)]
+pub(crate) struct Side {
+    client: Client,
+}
+
+impl Side {
+    /// Sends a request and reads the answer to its end.
+    pub(crate) async fn ask(&self, request: &Request) -> Result<Answer> {
+        let response = self.client.send(request.http()?).await;
+        let response = response.with_context(|| request.line())?;
+        Answer::read(response).await.with_context(|| request.line())
+    }
+}
+
+/// Both servers; dropping them ends them.
+pub(crate) struct Sides {
+    pub(crate) theirs: Side,
+    pub(crate) ours: Side,
+    _cluster: Cluster,
+    plane: Plane,
+}
+
+impl Sides {
+    /// Starts both, without controllers and nodes: whatever happens is an answer to a request.
+    pub(crate) async fn start() -> Result<Self> {
+        let cluster = Cluster::start(ClusterOptions::default()).await?;
+        let options = PlaneOptions {
+            listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+            nodes: 0,
+            parts: Vec::new(),
+            ..PlaneOptions::default()
+        };
+        let plane = Plane::start(options).await?;
+        let kubeconfig = plane.kubeconfig()?.context("the plane does not listen")?;
+        let kubeconfig = Kubeconfig::from_yaml(&kubeconfig)?;
+        let options = KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await?;
+        Ok(Self {
+            theirs: Side {
+                client: cluster.admin().client().await?,
+            },
+            ours: Side {
+                client: Client::try_from(config)?,
+            },
+            _cluster: cluster,
+            plane,
+        })
+    }
+
+    /// Ends both.
+    pub(crate) async fn stop(self) {
+        self.plane.stop().await;
+    }
+}
