@@ -44,7 +44,7 @@ impl Sides {
             parts: Vec::new(),
             ..PlaneOptions::default()
         };
-        let plane = Plane::start(options).await?;
+        let plane = Plane::start_with(options).await?;
         let kubeconfig = plane.kubeconfig()?.context("the plane does not listen")?;
         let kubeconfig = Kubeconfig::from_yaml(&kubeconfig)?;
         let options = KubeConfigOptions::default();
