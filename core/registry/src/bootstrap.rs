@@ -15,6 +15,7 @@ use crate::managed::Note;
 use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key, prefix};
 use crate::request::{Chance, Method, Representation, Request};
+use crate::services;
 use crate::stored::Stored;
 
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -37,6 +38,7 @@ pub(crate) fn run(registry: &mut Registry, now: Timestamp, chance: &mut Chance<'
             chance,
         );
     }
+    services::ensure_kubernetes(registry, now, chance);
     let policy = bootstrap::policy();
     let roles = policy
         .cluster_roles

@@ -54,6 +54,7 @@ impl Registry {
         let review = Review::of_create(self, call, &given);
         let mut effects = Effects::default();
         admission::mutate(&review, &mut object, &mut effects)?;
+        self.allocate(call, &mut object, None, chance)?;
         rules.prepare_create(&mut object, call.request.now);
         let mut errors = meta::validate(call, &object);
         errors.extend(rules.validate_create(&object));
@@ -72,8 +73,9 @@ impl Registry {
                 None => Ok(Answer::new(201, text(&object)).warned(warnings)),
             };
         }
+        let beside = self.beside(call, None, Some((&object, chance)));
         let body = self.write(call, &mut object, |stored| {
-            effects.join(Transaction::create(place, stored))
+            beside.join(effects.join(Transaction::create(place, stored)))
         });
         let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))

@@ -116,8 +116,9 @@ impl Registry {
         let moved = |_| Failure::modified(&call.resource, before.name());
         if grace == 0 && !held {
             if !wish.query.dry_run {
+                let beside = self.beside(call, Some(&before), None);
                 let remove = Transaction::remove(place, seen);
-                self.commit(remove).map_err(moved)?;
+                self.commit(beside.join(remove)).map_err(moved)?;
             }
             return Ok(match tells_object(call) {
                 true => Answer::new(200, text(&before)),

@@ -102,6 +102,24 @@ impl Failure {
         failure
     }
 
+    /// Something went wrong that whoever asked cannot mend.
+    pub fn internal(why: &str) -> Self {
+        let mut failure = Self::new(
+            500,
+            "InternalError",
+            format!("Internal error occurred: {why}"),
+        );
+        failure.0.details = Some(StatusDetails {
+            causes: vec![StatusCause {
+                cause_type: "".into(),
+                message: why.into(),
+                field: "".into(),
+            }],
+            ..StatusDetails::default()
+        });
+        failure
+    }
+
     /// A resourceVersion or continue token is too old.
     pub fn expired(message: impl AsRef<str>) -> Self {
         Self::new(410, "Expired", message)

@@ -35,7 +35,8 @@ impl Registry {
             ("status", "update") => {
                 let (new, warnings) = decode::object(call)?;
                 let (seen, old) = self.read(call)?;
-                let answer = self.replace(call, (Part::Status, Note::Update), seen, &old, new)?;
+                let answer =
+                    self.replace(call, (Part::Status, Note::Update), seen, &old, new, chance)?;
                 Ok(answer.warned(warnings))
             }
             ("status", "patch") => self.patch_status(call, chance),
@@ -46,12 +47,12 @@ impl Registry {
             ("scale", "update") => {
                 let scale = decode::any(call)?;
                 let (seen, old) = self.read(call)?;
-                self.scale(call, seen, &old, &scale)
+                self.scale(call, seen, &old, &scale, chance)
             }
             ("scale", "patch") => {
                 let (seen, old) = self.read(call)?;
                 let scale = patch::patched_scale(call, scale_of(&old))?;
-                self.scale(call, seen, &old, &scale)
+                self.scale(call, seen, &old, &scale, chance)
             }
             ("binding", "create") => self.bind(call),
             ("finalize", "update") => self.finalize(call),
@@ -75,6 +76,7 @@ impl Registry {
         seen: Revision,
         old: &Object,
         scale: &Value,
+        chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let version = scale["metadata"]["resourceVersion"]
             .as_str()
@@ -100,7 +102,7 @@ impl Registry {
         if let Some(Value::Object(spec)) = new.get_mut("spec") {
             spec.insert("replicas".to_owned(), replicas.into());
         }
-        let answer = self.replace(call, (Part::Body, Note::Update), seen, old, new)?;
+        let answer = self.replace(call, (Part::Body, Note::Update), seen, old, new, chance)?;
         let object: Object = serde_json::from_slice(&answer.body).unwrap_or_default();
         Ok(Answer::document(&scale_of(&object)))
     }

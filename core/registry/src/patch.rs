@@ -31,7 +31,7 @@ impl Registry {
         }
         let (seen, old) = self.read(call)?;
         let (new, warnings) = patched(call, &old)?;
-        let answer = self.replace(call, (Part::Body, Note::Update), seen, &old, new)?;
+        let answer = self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)?;
         Ok(answer.warned(warnings))
     }
 
@@ -46,7 +46,7 @@ impl Registry {
         }
         let (seen, old) = self.read(call)?;
         let (new, warnings) = patched(call, &old)?;
-        let answer = self.replace(call, (Part::Status, Note::Update), seen, &old, new)?;
+        let answer = self.replace(call, (Part::Status, Note::Update), seen, &old, new, chance)?;
         Ok(answer.warned(warnings))
     }
 
@@ -80,7 +80,9 @@ impl Registry {
             return Err(Failure::bad_request("what was applied is not an object"));
         };
         let answer = match found {
-            Some((seen, old)) => self.replace(call, (part, Note::Applied), seen, &old, new)?,
+            Some((seen, old)) => {
+                self.replace(call, (part, Note::Applied), seen, &old, new, chance)?
+            }
             None => self.insert(call, new, Note::Applied, chance)?,
         };
         Ok(answer.warned(warnings))

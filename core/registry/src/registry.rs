@@ -13,6 +13,7 @@ use crate::path::{Path, ResourcePath};
 use crate::query::Query;
 use crate::request::{Chance, Method, Request};
 use crate::served::{Kind, Served};
+use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::{bootstrap, documents, kinds, reviews};
 
@@ -22,6 +23,7 @@ pub struct Registry {
     committed: Vec<Committed<Arc<Stored>>>,
     roles: RoleIndex,
     served: Served,
+    node_ports: NodePorts,
 }
 
 /// A request whose words have been understood.
@@ -50,8 +52,10 @@ impl Registry {
             committed: Vec::new(),
             roles: RoleIndex::default(),
             served: Served::built_in(),
+            node_ports: NodePorts::default(),
         };
         registry.read_roles();
+        registry.read_node_ports();
         registry
     }
 
@@ -196,6 +200,7 @@ impl Registry {
         let committed = self.store.commit(transaction)?;
         for event in &committed.events {
             self.note_role(event);
+            self.note_service(event);
         }
         if !committed.events.is_empty() {
             self.committed.push(committed);
@@ -206,6 +211,14 @@ impl Registry {
     /// What is served now.
     pub(crate) fn served(&self) -> &Served {
         &self.served
+    }
+
+    pub(crate) fn node_ports(&self) -> &NodePorts {
+        &self.node_ports
+    }
+
+    pub(crate) fn node_ports_mut(&mut self) -> &mut NodePorts {
+        &mut self.node_ports
     }
 
     pub(crate) fn roles(&self) -> &RoleIndex {

@@ -54,10 +54,15 @@ impl Stored {
         &self.labels
     }
 
+    /// The object, without `apiVersion` and `kind`.
+    pub(crate) fn bare_object(&self) -> Object {
+        // It was written by this program, or read when it was loaded.
+        serde_json::from_slice(&self.json).unwrap_or_default()
+    }
+
     /// The object, with `apiVersion` and `kind`.
     pub(crate) fn object(&self, resource: &Resource) -> Object {
-        // It was written by this program, or read when it was loaded.
-        let mut object: Object = serde_json::from_slice(&self.json).unwrap_or_default();
+        let mut object = self.bare_object();
         object.insert("apiVersion".to_owned(), resource.api_version().into());
         object.insert("kind".to_owned(), resource.kind.as_str().into());
         object

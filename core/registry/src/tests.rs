@@ -1,5 +1,6 @@
 use flyball_api::Timestamp;
 use flyball_rbac::{MASTERS, User};
+use flyball_storage::{Limits, Store};
 use serde_json::{Value, json};
 
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
@@ -33,6 +34,14 @@ impl Server {
         server
     }
 
+    /// The same server after it was started again from what it had stored.
+    pub(crate) fn restart(&mut self) {
+        let store = self.registry.store();
+        let (revision, items) = (store.revision(), store.iter().cloned().collect::<Vec<_>>());
+        let store = Store::restore(revision, items, Limits::default()).unwrap();
+        self.registry = Registry::new(store);
+    }
+
     fn reply(&mut self, method: Method, target: &str, content_type: &str, body: &[u8]) -> Reply {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let pairs: Vec<(String, String)> = query
@@ -56,7 +65,7 @@ impl Server {
         self.registry.handle(request, &mut Chance(&mut draw))
     }
 
-    fn send(
+    pub(crate) fn send(
         &mut self,
         method: Method,
         target: &str,
@@ -83,11 +92,11 @@ impl Server {
         self.send(Method::Post, target, "application/json", body)
     }
 
-    fn put(&mut self, target: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn put(&mut self, target: &str, body: &Value) -> (u16, Value) {
         self.send(Method::Put, target, "application/json", body)
     }
 
-    fn patch(&mut self, target: &str, kind: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn patch(&mut self, target: &str, kind: &str, body: &Value) -> (u16, Value) {
         let content_type = match kind {
             "apply" => "application/apply-patch+yaml".to_owned(),
             kind => format!("application/{kind}+json"),
@@ -95,7 +104,7 @@ impl Server {
         self.send(Method::Patch, target, &content_type, body)
     }
 
-    fn delete(&mut self, target: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn delete(&mut self, target: &str, body: &Value) -> (u16, Value) {
         self.send(Method::Delete, target, "application/json", body)
     }
 

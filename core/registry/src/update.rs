@@ -32,7 +32,9 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         let (new, warnings) = decode::object(call)?;
         let answer = match self.read(call) {
-            Ok((seen, old)) => self.replace(call, (Part::Body, Note::Update), seen, &old, new)?,
+            Ok((seen, old)) => {
+                self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)?
+            }
             Err(_) if call.rules().creates_on_update() => {
                 self.insert(call, new, Note::Update, chance)?
             }
@@ -49,6 +51,7 @@ impl Registry {
         seen: Revision,
         old: &Object,
         mut new: Object,
+        chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let rules = call.rules();
         meta::prepare_update(call, &mut new, old)?;
@@ -69,6 +72,7 @@ impl Registry {
         let review = Review::of_update(self, call, old);
         let mut effects = Effects::default();
         admission::mutate(&review, &mut new, &mut effects)?;
+        self.allocate(call, &mut new, Some(old), chance)?;
         match part {
             Part::Body => {
                 rules.prepare_update(&mut new, old);
@@ -101,10 +105,13 @@ impl Registry {
         let place = key(&call.resource, old.namespace(), old.name());
         // An object that nothing holds back any more goes with the write that let it go.
         let answer = if is_finished(&new) {
-            let removed = self.commit(Transaction::remove(place, seen));
+            let beside = self.beside(call, Some(old), None);
+            let removed = self.commit(beside.join(Transaction::remove(place, seen)));
             removed.map(|()| Answer::new(200, text(&new)))
         } else {
-            let update = |stored| effects.join(Transaction::update(place, seen, stored));
+            let beside = self.beside(call, Some(old), Some((&new, chance)));
+            let update =
+                |stored| beside.join(effects.join(Transaction::update(place, seen, stored)));
             let body = self.write(call, &mut new, update);
             body.map(|body| Answer::new(200, body))
         };
