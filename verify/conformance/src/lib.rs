@@ -38,5 +38,5 @@ pub use process::{Manager, WORKLOADS};
 pub use requests::{AuditLog, Mark, Request, Requests, Totals};
 pub use scenario::{Allowance, Outcome, Scenario};
 pub use state::{Difference, State};
-pub use upstream::{Binaries, Upstream};
+pub use upstream::{Binaries, Tools, Upstream};
 pub use usage::Usage;

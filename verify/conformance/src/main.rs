@@ -14,7 +14,8 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use flyball_conformance::{
-    Cluster, ClusterOptions, Kubelet, KubeletOptions, Manager, Scenario, Side, Upstream, run_side,
+    Cluster, ClusterOptions, Kubelet, KubeletOptions, Manager, Scenario, Side, Tools, Upstream,
+    run_side,
 };
 
 #[tokio::main]
@@ -133,6 +134,13 @@ async fn build() -> Result<bool> {
         Upstream::version()?,
         folder.display()
     );
+    let tools = tokio::task::spawn_blocking(Tools::ensure).await??;
+    println!(
+        "kubectl {} is {}",
+        Tools::old_version()?,
+        tools.kubectl_old.display()
+    );
+    println!("helm is {}", tools.helm3.display());
     Ok(true)
 }
 
