@@ -52,9 +52,9 @@ impl Answer {
         Self::new(200, document.to_string())
     }
 
-    /// The same answer with these warnings.
+    /// The same answer with these warnings, before those that it has.
     pub(crate) fn warned(mut self, warnings: Vec<String>) -> Self {
-        self.warnings = warnings;
+        self.warnings.splice(0..0, warnings);
         self
     }
 }

@@ -38,12 +38,17 @@ impl Registry {
         note: Note,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
+        if call.resource.is_terminating() {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Failure::forbidden(&call.resource, object.name(), why));
+        }
         let rules = call.rules();
         let given = object.name().to_owned();
         meta::prepare_create(call, &mut object, chance)?;
         // Nodes register with their status; every other kind starts without.
         let keeps_status = call.resource.plural == "nodes" && object.contains_key("status");
-        if call.schema().field("status").is_some() && !keeps_status {
+        let is_custom = call.resource.of_definition().is_some();
+        if call.schema().field("status").is_some() && !keeps_status && !is_custom {
             object.insert("status".to_owned(), Value::Object(Map::new()));
         }
         rules.default(&mut object);
@@ -92,8 +97,8 @@ impl Registry {
         object
             .meta_mut()
             .insert("resourceVersion".to_owned(), version.into());
-        let stored = Stored::new(object);
-        let body = crate::stored::whole(&call.resource, stored.bare());
+        let stored = call.resource.stored(object);
+        let body = crate::stored::whole(&call.resource, &call.resource.bare(&stored));
         self.commit(transaction(stored))?;
         Ok(body)
     }

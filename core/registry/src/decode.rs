@@ -6,6 +6,7 @@ use flyball_protobuf::is_protobuf;
 use flyball_schema::{Decoded, decode, decode_value, strict_message};
 use serde_json::Value;
 
+use crate::custom;
 use crate::failure::Failure;
 use crate::object::Object;
 use crate::query::FieldValidation;
@@ -16,6 +17,9 @@ const ACCEPTED: &[&str] = &["application/json", "application/vnd.kubernetes.prot
 
 /// The object that was sent, with what is to be told about it.
 pub(crate) fn object(call: &Call<'_>) -> Result<(Object, Vec<String>), Failure> {
+    if let Some(custom) = call.resource.of_definition() {
+        return custom::object(call, custom);
+    }
     if is_protobuf(call.request.content_type) {
         return check(call, any(call)?);
     }
@@ -29,6 +33,9 @@ pub(crate) fn object(call: &Call<'_>) -> Result<(Object, Vec<String>), Failure> 
 
 /// Makes an object of what was read or patched before its type was known.
 pub(crate) fn check(call: &Call<'_>, sent: Value) -> Result<(Object, Vec<String>), Failure> {
+    if let Some(custom) = call.resource.of_definition() {
+        return custom::check(call, custom, sent);
+    }
     let decoded = decode_value(call.schema(), sent);
     finish(
         call,
@@ -47,7 +54,7 @@ pub(crate) fn any(call: &Call<'_>) -> Result<Value, Failure> {
     read.map_err(|error| unreadable(call, &error.to_string()))
 }
 
-fn check_language(call: &Call<'_>) -> Result<(), Failure> {
+pub(crate) fn check_language(call: &Call<'_>) -> Result<(), Failure> {
     let content_type = call.request.content_type.split(';').next();
     match content_type.unwrap_or_default().trim() {
         "" | "application/json" => Ok(()),

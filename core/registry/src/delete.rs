@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::admission::{self, Review};
 use crate::answer::Answer;
-use crate::decode;
 use crate::failure::Failure;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
@@ -18,6 +17,7 @@ use crate::query::{Propagation, Query};
 use crate::registry::{Call, Registry, key, prefix};
 use crate::selection::Selection;
 use crate::stored::text;
+use crate::{custom, decode};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -85,7 +85,7 @@ impl Registry {
         let all = all.map_err(|error| Failure::new(500, "InternalError", error.to_string()))?;
         let chosen = all.items.iter().filter(|item| selection.has(&item.value));
         let chosen: Vec<(Revision, Object)> = chosen
-            .map(|item| (item.modified, item.value.object(&call.resource)))
+            .map(|item| (item.modified, call.resource.object(&item.value)))
             .collect();
         let mut items = Vec::with_capacity(chosen.len());
         for (seen, object) in chosen {
@@ -110,6 +110,18 @@ impl Registry {
         admission::delete(&Review::of_delete(self, call, &object))?;
         let place = key(&call.resource, object.namespace(), object.name());
         let before = object.clone();
+        let is_definition = call.resource.plural == "customresourcedefinitions"
+            && call.resource.group == "apiextensions.k8s.io";
+        if is_definition && !object.is_deleting() {
+            custom::mark(&mut object, call.request.now);
+            if wish.query.dry_run {
+                return Ok(Answer::new(200, text(&object)));
+            }
+            let update = |stored| Transaction::update(place, seen, stored);
+            let body = self.write(call, &mut object, update);
+            let body = body.map_err(|_| Failure::modified(&call.resource, before.name()))?;
+            return Ok(Answer::new(200, body));
+        }
         hold_back(call, wish.query.propagation, &mut object);
         let grace = grace(call, wish.query.grace_seconds, &object);
         let held = object.has_finalizers() || holds_itself(call, &object);

@@ -1,5 +1,7 @@
 //! What is behind paths that name no objects: health, version, discovery, schemas.
 
+use std::borrow::Cow;
+
 use flyball_schema::{Resource, described, openapi};
 use serde_json::Value;
 
@@ -10,7 +12,8 @@ use crate::served::Served;
 
 /// The answer to a request for such a path; `None` if there is nothing behind it.
 pub(crate) fn answer(request: &Request<'_>, served: &Served) -> Option<Answer> {
-    let resources: Vec<&Resource> = served.kinds().iter().map(|kind| &***kind).collect();
+    let told: Vec<Cow<'_, Resource>> = served.kinds().iter().map(|kind| kind.told()).collect();
+    let resources: Vec<&Resource> = told.iter().map(|one| &**one).collect();
     if request.method != Method::Get {
         return None;
     }

@@ -44,6 +44,19 @@ impl Failure {
         failure
     }
 
+    /// The resource does not know this verb.
+    pub fn verb_not_supported(resource: &Resource, verb: &str) -> Self {
+        let kind = qualified(resource);
+        let message = format!("{verb} is not supported on resources of kind {kind:?}");
+        let mut failure = Self::new(405, "MethodNotAllowed", message);
+        failure.0.details = Some(StatusDetails {
+            group: resource.group.as_str().into(),
+            kind: resource.plural.as_str().into(),
+            ..StatusDetails::default()
+        });
+        failure
+    }
+
     /// There is an object of this name already.
     pub fn already_exists(resource: &Resource, name: &str) -> Self {
         let message = format!("{} {name:?} already exists", qualified(resource));

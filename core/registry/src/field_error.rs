@@ -35,6 +35,13 @@ pub enum Mistake {
     Forbidden,
     /// The value is too long.
     TooLong,
+    /// What a schema says of the value, in words that have been found already.
+    Told {
+        /// The reason of the cause, such as `FieldValueTypeInvalid`.
+        reason: &'static str,
+        /// The whole message.
+        message: String,
+    },
 }
 
 impl FieldError {
@@ -91,6 +98,7 @@ impl FieldError {
             Mistake::NotFound(value) => ("Not found", Some(value)),
             Mistake::Forbidden => ("Forbidden", None),
             Mistake::TooLong => ("Too long", None),
+            Mistake::Told { message, .. } => (message.as_str(), None),
         };
         let mut text = words.to_owned();
         if let Some(value) = value {
@@ -114,6 +122,7 @@ impl FieldError {
             Mistake::NotFound(_) => "FieldValueNotFound",
             Mistake::Forbidden => "FieldValueForbidden",
             Mistake::TooLong => "FieldValueTooLong",
+            Mistake::Told { reason, .. } => reason,
         };
         StatusCause {
             cause_type: kind.into(),

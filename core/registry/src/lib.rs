@@ -14,6 +14,7 @@ mod admission;
 mod answer;
 mod bootstrap;
 mod create;
+mod custom;
 mod decode;
 mod delete;
 pub mod discovery;

@@ -127,13 +127,15 @@ fn unreadable(error: ReadError, paging: bool) -> Failure {
 /// An object as it was asked for.
 fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
     Ok(match call.request.representation {
-        Representation::Whole | Representation::Discovery => whole(&call.resource, stored.bare()),
+        Representation::Whole | Representation::Discovery => {
+            whole(&call.resource, &call.resource.bare(stored))
+        }
         Representation::Metadata => {
-            let object = stored.object(&call.resource);
+            let object = call.resource.object(stored);
             partial(&object).to_string().into()
         }
         Representation::Table => {
-            let object = stored.object(&call.resource);
+            let object = call.resource.object(stored);
             let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
             table_of(call, &[object], meta)?.to_string().into()
         }
@@ -153,7 +155,7 @@ fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, F
     let table = Table {
         group: &call.resource.group,
         kind: &call.resource.kind,
-        custom: None,
+        custom: call.resource.columns(),
         include: included(call)?,
         headers: true,
         now: call.request.now,
@@ -182,7 +184,7 @@ fn body(
     if let Some(remaining) = rest.remaining {
         meta["remainingItemCount"] = remaining.into();
     }
-    let objects = || items.iter().map(|item| item.value.object(&call.resource));
+    let objects = || items.iter().map(|item| call.resource.object(&item.value));
     Ok(match call.request.representation {
         Representation::Whole | Representation::Discovery => {
             let mut out = head(
@@ -194,7 +196,7 @@ fn body(
                 if at > 0 {
                     out.push(b',');
                 }
-                out.extend_from_slice(item.value.bare());
+                out.extend_from_slice(&call.resource.bare(&item.value));
             }
             out.extend_from_slice(b"]}");
             out.into()

@@ -34,12 +34,17 @@ pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> 
     let api_version = call.resource.api_version();
     // The status is not the body's to set where it has a path of its own, and the other way round.
     let has_status = call.resource.subresource("status").is_some();
+    let custom = call.resource.of_definition();
     let ignored = match call.path.subresource.as_str() {
+        "status" if custom.is_some() => FieldSet::of_names(&[&["metadata"], &["spec"]]),
         "" if has_status => FieldSet::of_names(&[&["status"]]),
         "status" => FieldSet::of_names(&[&["spec"]]),
         _ => FieldSet::default(),
     };
     let blank = blank(call);
+    let convert = |object: &Value, version: &str| {
+        custom.and_then(|custom| custom.in_version(object, version))
+    };
     then(&Change {
         owner: owner(call),
         api_version: &api_version,
@@ -48,7 +53,10 @@ pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> 
         schema: call.schema(),
         blank: &blank,
         ignored: &ignored,
-        convert: &no_other_version,
+        convert: match custom {
+            Some(_) => &convert,
+            None => &no_other_version,
+        },
         now: call.request.now,
     })
 }
@@ -89,7 +97,12 @@ fn blank(call: &Call<'_>) -> Value {
         "apiVersion": call.resource.api_version(),
         "kind": call.resource.kind,
     });
-    for path in BY_VALUE {
+    // Custom objects hold nothing by value.
+    let by_value = match call.resource.of_definition() {
+        Some(_) => &[],
+        None => BY_VALUE,
+    };
+    for path in by_value {
         // A ReplicationController holds its template by reference.
         if path.starts_with("spec.template") && call.resource.plural == "replicationcontrollers" {
             continue;

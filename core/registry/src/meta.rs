@@ -90,6 +90,12 @@ pub(crate) fn prepare_update(
         }
     }
     let version = new.resource_version();
+    if version.is_empty() && !call.rules().updates_unconditionally() {
+        let detail = "must be specified for an update";
+        let error = FieldError::invalid("metadata.resourceVersion", 0, detail);
+        let (group, plural) = (&call.resource.group, &call.resource.plural);
+        return Err(Failure::invalid(group, plural, name, &[error]));
+    }
     if !version.is_empty() && version != "0" && version != old.resource_version() {
         return Err(Failure::modified(&call.resource, name));
     }

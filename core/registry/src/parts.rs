@@ -25,6 +25,9 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
+        if let Some(custom) = call.resource.of_definition() {
+            return self.custom_part(verb, call, custom, chance);
+        }
         let part = call.resource.subresource(&call.path.subresource);
         let part = part.ok_or_else(Failure::no_such_path)?;
         if !part.verbs.iter().any(|one| one == verb) {

@@ -64,7 +64,11 @@ impl Registry {
         }
         let wanted: Value = serde_json::from_slice(call.request.body)
             .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
-        let (mut config, warnings) = decode::check(call, wanted)?;
+        let (mut config, warnings) = match (call.resource.of_definition(), wanted) {
+            // What the schema of a custom kind does not have is refused when it is merged.
+            (Some(_), Value::Object(wanted)) => (wanted, Vec::new()),
+            (_, wanted) => decode::check(call, wanted)?,
+        };
         let found = self.read(call).ok();
         if found.is_none() && part == Part::Status {
             return Err(Failure::not_found(&call.resource, &call.path.name));
@@ -111,6 +115,9 @@ pub(crate) fn patched_scale(call: &Call<'_>, scale: Value) -> Result<Value, Fail
 
 fn change(call: &Call<'_>, value: Value) -> Result<Value, Failure> {
     let kind = content_type(call);
+    if call.resource.of_definition().is_some() && !matches!(kind, JSON | MERGE) {
+        return Err(Failure::unsupported_media_type(&[JSON, MERGE, APPLY]));
+    }
     if !matches!(kind, JSON | MERGE | STRATEGIC) {
         return Err(Failure::unsupported_media_type(&[
             JSON, MERGE, STRATEGIC, APPLY,

@@ -7,6 +7,7 @@ use flyball_schema::{Resource, Schema};
 use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Transaction};
 
 use crate::answer::{Answer, Reply};
+use crate::custom::Definitions;
 use crate::failure::Failure;
 use crate::object::Object;
 use crate::path::{Path, ResourcePath};
@@ -24,6 +25,7 @@ pub struct Registry {
     roles: RoleIndex,
     served: Served,
     node_ports: NodePorts,
+    definitions: Definitions,
 }
 
 /// A request whose words have been understood.
@@ -53,9 +55,11 @@ impl Registry {
             roles: RoleIndex::default(),
             served: Served::built_in(),
             node_ports: NodePorts::default(),
+            definitions: Definitions::default(),
         };
         registry.read_roles();
         registry.read_node_ports();
+        registry.read_definitions();
         registry
     }
 
@@ -64,9 +68,17 @@ impl Registry {
         Self::new(Store::new(limits()))
     }
 
+    /// What is stored, and nothing else.
+    #[cfg(test)]
+    pub(crate) fn into_store(self) -> Store<Arc<Stored>> {
+        self.store
+    }
+
     /// Makes what every cluster has from its start: namespaces and roles.
     pub fn bootstrap(&mut self, now: flyball_api::Timestamp, chance: &mut Chance<'_>) {
         bootstrap::run(self, now, chance);
+        self.settle_definitions(now, chance);
+        self.settle_api_services(now, chance);
     }
 
     /// The newest revision.
@@ -82,10 +94,12 @@ impl Registry {
 
     /// Does what a request asks for, or says why not.
     pub fn handle(&mut self, request: Request<'_>, chance: &mut Chance<'_>) -> Reply {
-        match self.try_handle(request, chance) {
+        let reply = match self.try_handle(request, chance) {
             Ok(reply) => reply,
             Err(failure) => Reply::Answer(failure.into()),
-        }
+        };
+        self.settle_definitions(request.now, chance);
+        reply
     }
 
     fn try_handle(
@@ -121,7 +135,19 @@ impl Registry {
             resource,
             query,
         };
-        self.dispatch(verb, &call, chance)
+        let misplaced = call.resource.of_definition().is_some()
+            && call.path.namespace.is_empty() == call.resource.namespaced
+            && !(matches!(verb, "list" | "watch") && call.resource.namespaced);
+        if misplaced {
+            return Err(Failure::no_such_path());
+        }
+        let mut reply = self.dispatch(verb, &call, chance)?;
+        if let (Reply::Answer(answer), Some(custom)) = (&mut reply, call.resource.of_definition()) {
+            answer
+                .warnings
+                .splice(0..0, custom.warnings().iter().cloned());
+        }
+        Ok(reply)
     }
 
     fn dispatch(
@@ -185,7 +211,7 @@ impl Registry {
     pub(crate) fn read(&self, call: &Call<'_>) -> Result<(Revision, Object), Failure> {
         let found = self.find(call);
         let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
-        Ok((found.modified, found.value.object(&call.resource)))
+        Ok((found.modified, call.resource.object(&found.value)))
     }
 
     pub(crate) fn store(&self) -> &Store<Arc<Stored>> {
@@ -201,6 +227,7 @@ impl Registry {
         for event in &committed.events {
             self.note_role(event);
             self.note_service(event);
+            self.note_definition(event);
         }
         if !committed.events.is_empty() {
             self.committed.push(committed);
@@ -219,6 +246,18 @@ impl Registry {
 
     pub(crate) fn node_ports_mut(&mut self) -> &mut NodePorts {
         &mut self.node_ports
+    }
+
+    pub(crate) fn served_mut(&mut self) -> &mut Served {
+        &mut self.served
+    }
+
+    pub(crate) fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    pub(crate) fn definitions_mut(&mut self) -> &mut Definitions {
+        &mut self.definitions
     }
 
     pub(crate) fn roles(&self) -> &RoleIndex {

@@ -1,12 +1,15 @@
 //! Which objects a list or a watch is about.
 
-use flyball_api::Selector;
+use std::sync::Arc;
+
 use flyball_api::selector::FieldSelector;
+use flyball_api::{Selector, Text};
 use flyball_schema::Resource;
 
+use crate::custom::Custom;
 use crate::failure::Failure;
 use crate::kinds::field_value;
-use crate::object::Object;
+use crate::object::{Object, selectable};
 use crate::query::Query;
 use crate::served::Kind;
 use crate::stored::Stored;
@@ -16,6 +19,8 @@ use crate::stored::Stored;
 pub(crate) struct Selection {
     labels: Option<Selector>,
     fields: Option<FieldSelector>,
+    /// What the objects are, if they are custom.
+    custom: Option<Arc<Custom>>,
 }
 
 impl Selection {
@@ -40,6 +45,7 @@ impl Selection {
         Ok(Self {
             labels: query.labels.clone(),
             fields,
+            custom: resource.of_definition().cloned(),
         })
     }
 
@@ -58,15 +64,20 @@ impl Selection {
         let Some(fields) = &self.fields else {
             return true;
         };
-        let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
-        has_fields(fields, &object)
+        match &self.custom {
+            Some(custom) => has_fields(fields, &custom.shown(stored), selectable),
+            None => {
+                let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+                has_fields(fields, &object, field_value)
+            }
+        }
     }
 }
 
-fn has_fields(fields: &FieldSelector, object: &Object) -> bool {
+fn has_fields(fields: &FieldSelector, object: &Object, value: fn(&Object, &str) -> Text) -> bool {
     let values: Vec<_> = fields
         .fields()
-        .map(|field| (field, field_value(object, field)))
+        .map(|field| (field, value(object, field)))
         .collect();
     let value_of = |field: &str| values.iter().find(|(one, _)| *one == field);
     fields.matches_with(|field| value_of(field).map(|(_, value)| value.as_str()))
@@ -77,7 +88,12 @@ fn check(resource: &Kind, fields: &FieldSelector) -> Result<(), Failure> {
     for field in fields.fields() {
         let common =
             field == "metadata.name" || (field == "metadata.namespace" && resource.namespaced);
-        if !common && !known.contains(&field) {
+        let custom = resource.of_definition();
+        if custom.is_some_and(|custom| !common && !custom.selects(field)) {
+            let message = format!("field label not supported: {field}");
+            return Err(Failure::bad_request(message));
+        }
+        if custom.is_none() && !common && !known.contains(&field) {
             let group_version = resource.api_version();
             let message = format!(
                 "Unable to find \"{}\" that match label selector \"\", field selector \"{fields}\": \

@@ -5,12 +5,18 @@
 //! promised what would fail: second versions of a kind, which need conversion, and parts of objects
 //! that nothing answers for.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use flyball_schema::{Resource, Schema, builtin};
+use serde_json::Value;
 
+use crate::custom::Custom;
 use crate::kinds;
+use crate::object::Object;
+use crate::stored::Stored;
 
 use crate::reviews;
 
@@ -24,23 +30,98 @@ const PARTS: &[&str] = &["binding", "finalize", "scale", "status"];
 #[derive(Debug)]
 pub(crate) struct Kind {
     resource: Resource,
+    /// What its definition says, if it has one.
+    custom: Option<Arc<Custom>>,
+    /// Whether its definition is on its way out, so that nothing new is made.
+    terminating: bool,
 }
 
 impl Kind {
     fn built_in(resource: &Resource) -> Self {
         Self {
             resource: with_parts(resource),
+            custom: None,
+            terminating: false,
         }
+    }
+
+    /// A kind that a definition adds.
+    pub(crate) fn custom(resource: Resource, custom: Arc<Custom>, terminating: bool) -> Self {
+        Self {
+            resource,
+            custom: Some(custom),
+            terminating,
+        }
+    }
+
+    /// What its definition says, if it has one.
+    pub(crate) fn of_definition(&self) -> Option<&Arc<Custom>> {
+        self.custom.as_ref()
+    }
+
+    /// Whether its definition is on its way out, so that nothing new is made.
+    pub(crate) fn is_terminating(&self) -> bool {
+        self.terminating
+    }
+
+    /// The resource as discovery tells it.
+    pub(crate) fn told(&self) -> Cow<'_, Resource> {
+        if !self.terminating {
+            return Cow::Borrowed(&self.resource);
+        }
+        let mut told = self.resource.clone();
+        let verbs = told.verbs.iter().cloned();
+        let left = verbs.filter(|verb| !matches!(verb.as_str(), "create" | "patch" | "update"));
+        told.verbs = left.collect();
+        Cow::Owned(told)
+    }
+
+    /// An object of this kind as it is stored.
+    pub(crate) fn stored(&self, object: &Object) -> Arc<Stored> {
+        match &self.custom {
+            Some(custom) => custom.stored(object),
+            None => Stored::new(object),
+        }
+    }
+
+    /// A stored object as this kind shows it, without `apiVersion` and `kind`.
+    pub(crate) fn bare(&self, stored: &Stored) -> Bytes {
+        match &self.custom {
+            Some(custom) => custom.bare(stored),
+            None => stored.bare().clone(),
+        }
+    }
+
+    /// A stored object as this kind shows it, with `apiVersion` and `kind`.
+    pub(crate) fn object(&self, stored: &Stored) -> Object {
+        let Some(custom) = &self.custom else {
+            return stored.object(&self.resource);
+        };
+        let mut object = custom.shown(stored);
+        object.insert("apiVersion".to_owned(), self.resource.api_version().into());
+        object.insert("kind".to_owned(), self.resource.kind.as_str().into());
+        object
+    }
+
+    /// The columns of a custom kind's tables.
+    pub(crate) fn columns(&self) -> Option<&[Value]> {
+        self.custom.as_ref().map(|custom| custom.columns())
     }
 
     /// What its objects look like.
     pub(crate) fn schema(&self) -> Schema<'_> {
-        builtin().types.schema(self.resource.of)
+        match &self.custom {
+            Some(custom) => custom.schema(),
+            None => builtin().types.schema(self.resource.of),
+        }
     }
 
     /// What is particular about its objects.
     pub(crate) fn rules(&self) -> &dyn kinds::Rules {
-        kinds::of(&self.resource)
+        match &self.custom {
+            Some(custom) => &**custom,
+            None => kinds::of(&self.resource),
+        }
     }
 }
 
@@ -86,6 +167,32 @@ impl Served {
         };
         let at = self.kinds.binary_search_by(order).ok()?;
         self.kinds.get(at)
+    }
+}
+
+impl Served {
+    /// Serves these kinds for a definition, and no others.
+    pub(crate) fn set_custom(&mut self, definition: &str, kinds: Vec<Arc<Kind>>) {
+        let is_of = |kind: &Arc<Kind>| {
+            let custom = kind.of_definition();
+            custom.is_some_and(|custom| custom.is_named(definition))
+        };
+        self.kinds.retain(|kind| !is_of(kind));
+        self.kinds.extend(kinds);
+        self.kinds.sort_by(|one, other| {
+            let order = |of: &Arc<Kind>| (of.group.clone(), of.version.clone(), of.plural.clone());
+            order(one).cmp(&order(other))
+        });
+    }
+
+    /// Whether a kind is served as it was when a watch of it began.
+    pub(crate) fn has(&self, kind: &Kind) -> bool {
+        let Some(custom) = kind.of_definition() else {
+            return true;
+        };
+        let now = self.find(&kind.group, &kind.version, &kind.plural);
+        let now = now.and_then(|now| now.of_definition());
+        now.is_some_and(|now| now.is_of(custom))
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Stored {
     /// not shown in lists.
     json: Bytes,
     labels: Labels,
+    /// The schema of a custom kind that it was stored by; 0 if that is not known.
+    schema: u64,
     /// The state that watches are told when the object is gone: the last one, with the version of its end.
     gone: OnceLock<Bytes>,
 }
@@ -30,6 +32,23 @@ impl Stored {
         Arc::new(Self::of(text(&bare), labels))
     }
 
+    /// Keeps a custom object that is as this schema says.
+    pub(crate) fn of_schema(object: &Object, schema: u64) -> Arc<Self> {
+        let mut bare = object.clone();
+        bare.remove("apiVersion");
+        bare.remove("kind");
+        let labels = object.labels();
+        Arc::new(Self {
+            schema,
+            ..Self::of(text(&bare), labels)
+        })
+    }
+
+    /// Which schema of a custom kind it was stored by; 0 if that is not known.
+    pub(crate) fn schema(&self) -> u64 {
+        self.schema
+    }
+
     /// Keeps what was kept before, from its JSON text.
     pub fn read(json: Bytes) -> Result<Arc<Self>, serde_json::Error> {
         let object: Object = serde_json::from_slice(&json)?;
@@ -41,6 +60,7 @@ impl Stored {
         Self {
             json,
             labels,
+            schema: 0,
             gone: OnceLock::new(),
         }
     }

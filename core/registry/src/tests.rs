@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
 
+mod custom;
 mod lifecycle;
 mod reading;
 mod watching;
@@ -15,6 +16,7 @@ pub(crate) struct Server {
     pub(crate) user: User,
     random: u64,
     now: Timestamp,
+    representation: Representation,
 }
 
 impl Server {
@@ -24,6 +26,7 @@ impl Server {
             user: User::of_groups("admin", &[MASTERS]),
             random: 7,
             now: "2026-01-02T03:04:05Z".parse().unwrap(),
+            representation: Representation::Whole,
         };
         let mut random = server.random;
         let mut draw = || next(&mut random);
@@ -55,7 +58,7 @@ impl Server {
             query: &pairs,
             body,
             content_type,
-            representation: Representation::Whole,
+            representation: self.representation,
             user: &self.user,
             agent: "tests/1",
             now: self.now,

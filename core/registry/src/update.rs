@@ -95,7 +95,7 @@ impl Registry {
         }
         admission::validate(&review, &new, &mut effects)?;
         let mut warnings = match part {
-            Part::Body => rules.warnings(&new),
+            Part::Body => rules.warnings_on_update(&new, old),
             Part::Status => Vec::new(),
         };
         warnings.append(&mut effects.warnings);

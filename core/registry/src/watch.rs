@@ -106,7 +106,8 @@ impl Registry {
     ) -> Polled {
         let until = out.len() + bytes_max;
         while let Some(stored) = watch.initial.pop_front() {
-            watch.tell("ADDED", stored.bare(), now, out);
+            let bare = watch.resource.bare(&stored);
+            watch.tell("ADDED", &bare, now, out);
             if out.len() >= until {
                 return Polled::More;
             }
@@ -144,6 +145,11 @@ impl Registry {
         if watch.told < through.min(self.revision()) {
             return Polled::More;
         }
+        // Objects of a definition that changed or went look different now, or are not there any more:
+        // whoever watches begins anew.
+        if !self.served().has(&watch.resource) {
+            return Polled::Ended;
+        }
         Polled::Idle
     }
 
@@ -168,11 +174,19 @@ impl Watch {
             .filter(|one| has(one));
         let after = event.item.as_ref().map(|item| &item.value);
         match (before, after) {
-            (None, Some(after)) if has(after) => self.tell("ADDED", after.bare(), now, out),
-            (Some(_), Some(after)) if has(after) => self.tell("MODIFIED", after.bare(), now, out),
+            (None, Some(after)) if has(after) => {
+                self.tell("ADDED", &self.resource.bare(after), now, out)
+            }
+            (Some(_), Some(after)) if has(after) => {
+                self.tell("MODIFIED", &self.resource.bare(after), now, out)
+            }
             // To this watch an object that is no longer meant is gone.
             (Some(before), Some(_)) => {
-                let last = at_version(before.bare(), event.revision.0);
+                let last = at_version(&self.resource.bare(before), event.revision.0);
+                self.tell("DELETED", &last, now, out);
+            }
+            (Some(before), None) if self.resource.of_definition().is_some() => {
+                let last = at_version(&self.resource.bare(before), event.revision.0);
                 self.tell("DELETED", &last, now, out);
             }
             (Some(before), None) => self.tell("DELETED", before.gone(event.revision.0), now, out),
@@ -197,7 +211,7 @@ impl Watch {
                         let table = Table {
                             group: &self.resource.group,
                             kind: &self.resource.kind,
-                            custom: None,
+                            custom: self.resource.columns(),
                             include: self.include,
                             headers: std::mem::take(&mut self.headers),
                             now,

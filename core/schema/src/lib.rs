@@ -20,7 +20,7 @@ mod types;
 pub use builtin::{BuiltIn, builtin, described};
 pub use custom::{
     SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
-    structural_faults, value_faults,
+    structural_faults, value_faults, value_faults_of_update,
 };
 pub use decode::{
     DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, prune, strict_message,

@@ -73,19 +73,19 @@ pub(super) fn groups<'a>(resources: &[&'a Resource]) -> Vec<Group<'a>> {
 }
 
 /// Sorts versions: stable before beta before alpha, higher numbers first, then whatever looks otherwise.
-fn precedence(version: &str) -> (Reverse<Option<Numbers>>, &str) {
+pub(crate) fn precedence(version: &str) -> (Reverse<Option<Numbers>>, &str) {
     (Reverse(numbered(version)), version)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stability {
+pub(crate) enum Stability {
     Alpha,
     Beta,
     Stable,
 }
 
 /// How far a version has matured, and its two numbers.
-type Numbers = (Stability, u64, u64);
+pub(crate) type Numbers = (Stability, u64, u64);
 
 /// The parts of a version such as `v1` or `v2beta3`.
 fn numbered(version: &str) -> Option<Numbers> {

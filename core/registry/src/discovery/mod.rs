@@ -17,6 +17,7 @@ mod tests;
 use flyball_schema::Resource;
 use serde_json::Value;
 
+pub(crate) use self::groups::precedence;
 pub use self::version::version;
 
 /// The content type of aggregated documents, in requests and in answers.

@@ -13,6 +13,7 @@ use super::fill::{Line, fill_each};
 use super::sheet::Sheet;
 use super::spot::Spot;
 use crate::field_error::FieldError;
+use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
 
 pub(super) static DEFINITION: Sheet = Sheet {
@@ -142,6 +143,19 @@ fn kind(names: &Object) -> &str {
 pub(super) static API_SERVICE: Sheet = Sheet {
     defaults: &[("spec", Empty), ("spec.service.port", Int(443))],
     fresh_status: true,
+    create: |service, now| {
+        // What this server answers itself is available as long as it answers.
+        if at(service, "spec.service").is_null() {
+            let available = json!({
+                "type": "Available",
+                "status": "True",
+                "lastTransitionTime": stamp(now),
+                "reason": "Local",
+                "message": "Local APIServices are always available",
+            });
+            service.insert("status".to_owned(), json!({"conditions": [available]}));
+        }
+    },
     ..Sheet::PLAIN
 };
 

@@ -90,6 +90,16 @@ pub(crate) trait Rules: Sync {
         Vec::new()
     }
 
+    /// What to tell whoever updates such an object.
+    fn warnings_on_update(&self, new: &Object, _old: &Object) -> Vec<String> {
+        self.warnings(new)
+    }
+
+    /// Whether an update may leave out which version it is based on.
+    fn updates_unconditionally(&self) -> bool {
+        true
+    }
+
     /// Fields beside `metadata.name` and `metadata.namespace` that field selectors may name.
     fn selectable_fields(&self) -> &'static [&'static str] {
         &[]

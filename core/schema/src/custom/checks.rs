@@ -26,7 +26,15 @@ pub(super) struct Faults<'a> {
     pub(super) looked: usize,
 }
 
-impl Faults<'_> {
+impl<'a> Faults<'a> {
+    pub(super) fn new(matches: &'a dyn Fn(&str, &str) -> bool) -> Self {
+        Self {
+            matches,
+            found: Vec::new(),
+            looked: 0,
+        }
+    }
+
     pub(super) fn add(&mut self, path: &str, reason: &'static str, message: String) {
         self.found.push(ValueFault {
             path: path.to_owned(),

@@ -16,7 +16,7 @@ pub use checks::ValueFault;
 pub use convert::custom_type;
 pub use defaults::apply_defaults;
 pub use structural::{SchemaFault, SchemaFaultKind, structural_faults};
-pub use validate::value_faults;
+pub use validate::{value_faults, value_faults_of_update};
 
 /// The resource that a version of a CustomResourceDefinition defines, with the arena of its types.
 ///

@@ -19,17 +19,40 @@ pub fn value_faults(
     value: &Value,
     matches: &dyn Fn(&str, &str) -> bool,
 ) -> Vec<ValueFault> {
-    let mut faults = Faults {
-        matches,
-        found: Vec::new(),
-        looked: 0,
-    };
-    of_type(&mut faults, schema, value, "");
+    let mut faults = Faults::new(matches);
+    of_type(&mut faults, schema, value, None, "");
     duplicates(&mut faults, schema, value, "");
     faults.found
 }
 
-fn of_type(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &str) {
+/// All that is wrong with what an update makes of `old`. Values that stay as they are, at a place that can be told
+/// from its neighbours, are not looked at: a schema that became stricter must not hold up who changes something else.
+pub fn value_faults_of_update(
+    schema: Schema<'_>,
+    value: &Value,
+    old: &Value,
+    matches: &dyn Fn(&str, &str) -> bool,
+) -> Vec<ValueFault> {
+    let mut faults = Faults::new(matches);
+    of_type(&mut faults, schema, value, Some(old), "");
+    let mut before = Faults::new(matches);
+    duplicates(&mut before, schema, old, "");
+    if before.found.is_empty() {
+        duplicates(&mut faults, schema, value, "");
+    }
+    faults.found
+}
+
+fn of_type(
+    faults: &mut Faults<'_>,
+    schema: Schema<'_>,
+    value: &Value,
+    old: Option<&Value>,
+    path: &str,
+) {
+    if old == Some(value) {
+        return;
+    }
     faults.looked += 1;
     if let Some(rules) = schema.rules() {
         if value.is_null() && (rules.nullable || matches!(schema.shape(), Shape::Any)) {
@@ -54,7 +77,11 @@ fn of_type(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &st
         (Shape::Object(object), Value::Object(value)) => {
             for field in &object.fields {
                 match value.get(field.name.as_str()) {
-                    Some(of) => of_type(faults, schema.at(field.of), of, &below(path, &field.name)),
+                    Some(of) => {
+                        let old = old.and_then(|old| old.get(field.name.as_str()));
+                        let path = below(path, &field.name);
+                        of_type(faults, schema.at(field.of), of, old, &path);
+                    }
                     // What every metadata must have is not the schema's to say.
                     None if field.required && schema.rules().is_some() => {
                         faults.required(&below(path, &field.name));
@@ -65,16 +92,31 @@ fn of_type(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &st
         }
         (Shape::Map { value: of, .. }, Value::Object(value)) => {
             for (key, value) in value {
-                of_type(faults, schema.at(*of), value, &below(path, key));
+                let old = old.and_then(|old| old.get(key));
+                of_type(faults, schema.at(*of), value, old, &below(path, key));
             }
         }
         (Shape::List(list), Value::Array(items)) => {
             for (at, item) in items.iter().enumerate() {
-                of_type(faults, schema.at(list.item), item, &format!("{path}[{at}]"));
+                let old = old.and_then(|old| counterpart(&list.kind, item, old));
+                let path = format!("{path}[{at}]");
+                of_type(faults, schema.at(list.item), item, old, &path);
             }
         }
         _ => {}
     }
+}
+
+/// The item that an item of a list has become of, if the list says how to tell.
+fn counterpart<'a>(kind: &ListKind, item: &Value, old: &'a Value) -> Option<&'a Value> {
+    let ListKind::Map { keys } = kind else {
+        return None;
+    };
+    let is_same = |one: &&Value| {
+        keys.iter()
+            .all(|key| one.get(key.as_str()) == item.get(key.as_str()))
+    };
+    old.as_array()?.iter().find(is_same)
 }
 
 fn expected(schema: Schema<'_>) -> &'static str {
@@ -115,11 +157,7 @@ fn combined(faults: &mut Faults<'_>, rules: &Rules, value: &Value, path: &str) {
         let results: Vec<Faults<'_>> = list
             .iter()
             .map(|schema| {
-                let mut faults = Faults {
-                    matches: faults.matches,
-                    found: Vec::new(),
-                    looked: 0,
-                };
+                let mut faults = Faults::new(faults.matches);
                 nested(&mut faults, schema, value, path);
                 faults
             })

@@ -1,0 +1,230 @@
+//! What one version of a definition makes of its objects.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flyball_api::Text;
+use flyball_schema::{
+    Resource, Schema, TypeId, Types, apply_defaults, custom_resource, custom_type, prune,
+};
+use serde_json::Value;
+
+use super::patterns::Patterns;
+use super::scale::Scale;
+use crate::object::{Object, at};
+use crate::stored::{Stored, text};
+
+/// A version of a custom resource.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    /// The name of the definition.
+    pub(super) definition: Text,
+    /// Tells objects that were stored as this schema says from others; see [`Stored::schema`].
+    id: u64,
+    versions: Arc<Versions>,
+    /// Which of the versions this is.
+    own: usize,
+    /// The `additionalPrinterColumns`.
+    columns: Vec<Value>,
+    /// The fields that selectors may name, such as `spec.size`.
+    fields: Box<[Text]>,
+    pub(super) scale: Option<Scale>,
+    pub(super) has_status: bool,
+    /// What whoever uses this version is told.
+    warnings: Vec<String>,
+    pub(super) patterns: Patterns,
+}
+
+/// The types of all versions of a definition.
+#[derive(Debug)]
+struct Versions {
+    group: Text,
+    all: Vec<Version>,
+    /// Which of them objects are stored in.
+    storage: usize,
+}
+
+#[derive(Debug)]
+struct Version {
+    name: Text,
+    types: Types,
+    of: TypeId,
+}
+
+impl Version {
+    fn schema(&self) -> Schema<'_> {
+        self.types.schema(self.of)
+    }
+}
+
+/// All versions of a definition that can be served.
+///
+/// Objects of a definition that wants its versions converted by a webhook are served in the version that
+/// they are stored in, and in no other.
+pub(super) fn of_definition(definition: &Object, id: u64) -> Vec<(Resource, Arc<Custom>)> {
+    // What is served goes by the names that were given, not by those that were asked for.
+    let mut named = definition.clone();
+    let names = at(definition, "status.acceptedNames").clone();
+    if let Some(spec) = named.get_mut("spec") {
+        spec["names"] = names;
+    }
+    let named = Value::Object(named);
+    let spec = &named["spec"];
+    let group: Text = spec["group"].as_str().unwrap_or_default().into();
+    let listed = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
+    let all = listed.iter().map(|version| {
+        let schema = version.pointer("/schema/openAPIV3Schema");
+        let (types, of) = custom_type("", schema.unwrap_or(&Value::Null));
+        let name = version["name"].as_str().unwrap_or_default().into();
+        Version { name, types, of }
+    });
+    let storage = listed.iter().position(|version| version["storage"] == true);
+    let versions = Arc::new(Versions {
+        group,
+        all: all.collect(),
+        storage: storage.unwrap_or_default(),
+    });
+    let converts = spec["conversion"]["strategy"] == "Webhook";
+    let mut served = Vec::new();
+    for (own, version) in listed.iter().enumerate() {
+        if version["served"] != true || converts && own != versions.storage {
+            continue;
+        }
+        let name = version["name"].as_str().unwrap_or_default();
+        let Some((types, resource)) = custom_resource(&named, name) else {
+            continue;
+        };
+        let fields = version["selectableFields"].as_array().into_iter().flatten();
+        let fields = fields.filter_map(|field| field["jsonPath"].as_str());
+        let custom = Custom {
+            definition: named["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .into(),
+            id,
+            versions: versions.clone(),
+            own,
+            columns: version["additionalPrinterColumns"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default(),
+            fields: fields
+                .map(|path| path.strip_prefix('.').unwrap_or(path).into())
+                .collect(),
+            scale: Scale::read(&version["subresources"]["scale"]),
+            has_status: version["subresources"]["status"].is_object(),
+            warnings: super::deprecation::warning(spec, version)
+                .into_iter()
+                .collect(),
+            patterns: Patterns::of(&types),
+        };
+        served.push((
+            Resource {
+                of: custom.own().of,
+                ..resource
+            },
+            Arc::new(custom),
+        ));
+    }
+    served
+}
+
+impl Custom {
+    fn own(&self) -> &Version {
+        &self.versions.all[self.own]
+    }
+
+    fn storage(&self) -> &Version {
+        &self.versions.all[self.versions.storage]
+    }
+
+    fn is_storage(&self) -> bool {
+        self.own == self.versions.storage
+    }
+
+    /// What objects of this version look like.
+    pub(crate) fn schema(&self) -> Schema<'_> {
+        self.own().schema()
+    }
+
+    /// The columns of its tables, beside the name.
+    pub(crate) fn columns(&self) -> &[Value] {
+        &self.columns
+    }
+
+    /// What whoever uses this version is told.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether selectors may name this field.
+    pub(crate) fn selects(&self, field: &str) -> bool {
+        self.fields.iter().any(|one| one == field)
+    }
+
+    /// Whether its definition has this name.
+    pub(crate) fn is_named(&self, definition: &str) -> bool {
+        self.definition == definition
+    }
+
+    /// Whether this is another version of the same definition, as it was when this was made.
+    pub(crate) fn is_of(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+
+    /// An object of this version as it is stored.
+    pub(crate) fn stored(&self, object: &Object) -> Arc<Stored> {
+        if self.is_storage() {
+            return Stored::of_schema(object, self.id);
+        }
+        let mut value = Value::Object(object.clone());
+        prune(self.storage().schema(), &mut value);
+        match value {
+            Value::Object(pruned) => Stored::new(&pruned),
+            _ => Stored::new(object),
+        }
+    }
+
+    /// A stored object as this version shows it, without `apiVersion` and `kind`.
+    ///
+    /// The schema may have changed since it was stored, and it may have been stored in another version:
+    /// fields that this version does not have are left out, and defaults are filled in.
+    pub(crate) fn bare(&self, stored: &Stored) -> Bytes {
+        if self.is_storage() && stored.schema() == self.id {
+            return stored.bare().clone();
+        }
+        text(&self.shown(stored))
+    }
+
+    /// The same as an object.
+    pub(crate) fn shown(&self, stored: &Stored) -> Object {
+        let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+        let mut value = Value::Object(object);
+        if self.is_storage() && stored.schema() != self.id {
+            prune(self.schema(), &mut value);
+            apply_defaults(self.schema(), &mut value);
+        } else if !self.is_storage() {
+            apply_defaults(self.storage().schema(), &mut value);
+            prune(self.schema(), &mut value);
+        }
+        match value {
+            Value::Object(object) => object,
+            _ => Object::new(),
+        }
+    }
+
+    /// An object of this version in another one, with the type that it has there.
+    pub(crate) fn in_version(
+        &self,
+        object: &Value,
+        api_version: &str,
+    ) -> Option<(Value, Schema<'_>)> {
+        let (group, name) = api_version.split_once('/')?;
+        let mut all = self.versions.all.iter();
+        let version = all.find(|version| version.name == name && self.versions.group == group)?;
+        let mut value = object.clone();
+        value["apiVersion"] = api_version.into();
+        prune(version.schema(), &mut value);
+        Some((value, version.schema()))
+    }
+}
