@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -108,8 +107,9 @@ func (s *stream) Read(into []byte) (int, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.over {
-		// What had arrived by then counts as lost with the connection.
-		return 0, fmt.Errorf("the watch was cut: %w", io.ErrUnexpectedEOF)
+		// What had arrived by then is lost with the connection, which ends as those do that a server ends: a
+		// reflector goes on from where it was, while upon an error it would list again without need.
+		return 0, io.EOF
 	}
 	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 )
 
 // clients are the three ways in which client-go reads, all over one gate.
@@ -36,6 +38,9 @@ func main() {
 		"how much to write while watches are cut, so that the server forgets where they were; 0 leaves that out")
 	limit := flag.Duration("timeout", 2*time.Minute, "how long the whole may take")
 	flag.Parse()
+	// Reflectors tell of every watch that was cut.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 
 	ctx, cancel := context.WithTimeout(context.Background(), *limit)
 	defer cancel()

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+const accountName = "trial"
 
 func (t *trial) makeNamespace(ctx context.Context) error {
 	core1 := t.clients.writer.CoreV1()
@@ -19,18 +19,10 @@ func (t *trial) makeNamespace(ctx context.Context) error {
 	if _, err := core1.Namespaces().Create(ctx, named, meta.CreateOptions{}); err != nil {
 		return err
 	}
-	// Pods without a service account of their own are admitted as soon as the default one is there.
-	for {
-		_, err := core1.ServiceAccounts(t.namespace).Get(ctx, "default", meta.GetOptions{})
-		if err == nil || !errors.IsNotFound(err) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("no default service account: %w", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	// Pods have a service account of their own, so that it does not matter who makes the default one, and when.
+	account := &core.ServiceAccount{ObjectMeta: meta.ObjectMeta{Name: accountName}}
+	_, err := core1.ServiceAccounts(t.namespace).Create(ctx, account, meta.CreateOptions{})
+	return err
 }
 
 func (t *trial) deleteNamespace(ctx context.Context) error {
@@ -55,7 +47,11 @@ func (t *trial) create(ctx context.Context, from, to int) error {
 		// A pod that no scheduler takes stays as it is and is gone at once when deleted.
 		pod := &core.Pod{
 			ObjectMeta: t.named(number),
-			Spec:       core.PodSpec{SchedulerName: "nobody", Containers: containers},
+			Spec: core.PodSpec{
+				SchedulerName:      "nobody",
+				ServiceAccountName: accountName,
+				Containers:         containers,
+			},
 		}
 		if _, err := writer.CoreV1().Pods(t.namespace).Create(ctx, pod, meta.CreateOptions{}); err != nil {
 			return err
