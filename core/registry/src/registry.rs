@@ -65,7 +65,16 @@ impl Registry {
 
     /// A registry of an empty cluster.
     pub fn empty() -> Self {
-        Self::new(Store::new(limits()))
+        Self::new(Store::new(Self::limits()))
+    }
+
+    /// How much of the past is kept for watches: some minutes of a busy cluster, weighed by the text of objects,
+    /// so that large ones cannot fill the memory.
+    pub fn limits() -> Limits<Arc<Stored>> {
+        Limits {
+            weigh: |stored| stored.weight(),
+            ..Limits::default()
+        }
     }
 
     /// What is stored, and nothing else.
@@ -267,11 +276,6 @@ impl Registry {
     pub(crate) fn roles_mut(&mut self) -> &mut RoleIndex {
         &mut self.roles
     }
-}
-
-/// How much of the past is kept for watches: some minutes of a busy cluster.
-fn limits() -> Limits<Arc<Stored>> {
-    Limits::default()
 }
 
 /// Where the objects of a kind are kept; versions of one resource share the place.

@@ -49,6 +49,11 @@ impl Stored {
         self.schema
     }
 
+    /// How much memory the object takes, in bytes, but for a small part that is the same for all.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>() + self.json.len()
+    }
+
     /// Keeps what was kept before, from its JSON text.
     pub fn read(json: Bytes) -> Result<Arc<Self>, serde_json::Error> {
         let object: Object = serde_json::from_slice(&json)?;

@@ -1,6 +1,6 @@
 use flyball_api::Timestamp;
 use flyball_rbac::{MASTERS, User};
-use flyball_storage::{Limits, Store};
+use flyball_storage::Store;
 use serde_json::{Value, json};
 
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
@@ -41,7 +41,7 @@ impl Server {
     pub(crate) fn restart(&mut self) {
         let store = self.registry.store();
         let (revision, items) = (store.revision(), store.iter().cloned().collect::<Vec<_>>());
-        let store = Store::restore(revision, items, Limits::default()).unwrap();
+        let store = Store::restore(revision, items, Registry::limits()).unwrap();
         self.registry = Registry::new(store);
     }
 

@@ -9,7 +9,7 @@ use flyball_api::Timestamp;
 use flyball_durable::{Commit, IntoStoreError, Log, OpenError, Options};
 use flyball_rbac::User;
 use flyball_registry::{Answer, Chance, Failure, Method, Registry, Reply, Request, Stored};
-use flyball_storage::{Limits, Revision};
+use flyball_storage::Revision;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::{HeaderValue, Response, StatusCode};
 use tokio::sync::{Mutex, watch};
@@ -46,7 +46,7 @@ impl ApiServer {
             Some(folder) => Log::open(folder, Options::default())?,
             None => Log::ephemeral(),
         };
-        let store = recovered.into_store(Limits::default(), |_, bytes| Stored::read(bytes))?;
+        let store = recovered.into_store(Registry::limits(), |_, bytes| Stored::read(bytes))?;
         let mut registry = Registry::new(store);
         registry.bootstrap(now(), &mut Chance(&mut random));
         let server = Arc::new(Self {

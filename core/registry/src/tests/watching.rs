@@ -71,3 +71,18 @@ fn nothing_is_told_before_it_is_durable() {
     assert_eq!((polled, out.len()), (Polled::Idle, 0));
     assert_eq!(server.told(&mut watch), ["ADDED a"]);
 }
+
+#[test]
+fn large_objects_shorten_the_history_so_that_memory_is_bounded() {
+    let mut server = Server::new();
+    server.post(MAPS, &map("a"));
+    let mut watch = server.watch(&format!("{MAPS}?watch=1"));
+    assert_eq!(server.told(&mut watch), ["ADDED a"]);
+    let text = "x".repeat(1_000_000);
+    for n in 0..70 {
+        let large = json!({"data": {"text": text, "n": n.to_string()}});
+        let (code, _) = server.patch(&format!("{MAPS}/a"), "merge-patch", &large);
+        assert_eq!(code, 200);
+    }
+    assert_eq!(server.told(&mut watch), ["ERROR "]);
+}
