@@ -21,6 +21,7 @@ use std::str::FromStr;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+mod arithmetic;
 mod parse;
 #[cfg(test)]
 mod tests;

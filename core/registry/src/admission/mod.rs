@@ -15,9 +15,12 @@
 //!
 //! Upstream: `pkg/kubeapiserver/options/plugins.go`, `apiserver/pkg/admission`.
 
+mod amounts;
 mod default_toleration_seconds;
+mod limit_ranger;
 mod namespace_lifecycle;
 mod priority;
+mod resource_quota;
 mod review;
 
 pub(crate) use review::{Effects, Operation, Review};
@@ -48,9 +51,11 @@ trait Plugin: Sync {
 /// All plugins that upstream runs unless it is told otherwise and that have something to decide here.
 const PLUGINS: &[&dyn Plugin] = &[
     &namespace_lifecycle::NamespaceLifecycle,
-    // LimitRanger, then ServiceAccount have their place here.
+    &limit_ranger::LimitRanger,
+    // ServiceAccount has its place here.
     &priority::Priority,
     &default_toleration_seconds::DefaultTolerationSeconds,
+    &resource_quota::ResourceQuota,
 ];
 
 /// Lets every plugin change what was sent.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use flyball_api::Timestamp;
 use flyball_schema::{Resource, builtin};
 use flyball_storage::{Expect, Revision, Transaction};
 
@@ -31,6 +32,8 @@ pub(crate) struct Review<'a> {
     pub(crate) namespace: &'a str,
     /// The name that the request says; empty if one is to be generated.
     pub(crate) name: &'a str,
+    /// When.
+    pub(crate) now: Timestamp,
     /// The state before an update or a removal.
     pub(crate) old: Option<&'a Object>,
 }
@@ -65,6 +68,7 @@ impl<'a> Review<'a> {
             subresource: &call.path.subresource,
             namespace: &call.path.namespace,
             name,
+            now: call.request.now,
             old,
         }
     }
