@@ -59,6 +59,7 @@ impl Registry {
         let review = Review::of_create(self, call, &given);
         let mut effects = Effects::default();
         admission::mutate(&review, &mut object, &mut effects)?;
+        meta::generate_name(&mut object, chance);
         self.allocate(call, &mut object, None, chance)?;
         rules.prepare_create(&mut object, call.request.now);
         let mut errors = meta::validate(call, &object);

@@ -41,6 +41,18 @@ pub(crate) fn prepare_create(
     ] {
         meta.remove(field);
     }
+    let now = stamp(call.request.now);
+    meta.insert("creationTimestamp".to_owned(), now);
+    meta.insert("uid".to_owned(), chance.uid().into());
+    if generation {
+        meta.insert("generation".to_owned(), 1.into());
+    }
+    Ok(())
+}
+
+/// Draws a name for a new object that has only the beginning of one.
+pub(crate) fn generate_name(object: &mut Object, chance: &mut Chance<'_>) {
+    let meta = object.meta_mut();
     if is_empty(meta, "name")
         && let Some(Value::String(prefix)) = meta.get("generateName")
         && !prefix.is_empty()
@@ -49,13 +61,6 @@ pub(crate) fn prepare_create(
         let name = format!("{kept}{}", chance.suffix());
         meta.insert("name".to_owned(), name.into());
     }
-    let now = stamp(call.request.now);
-    meta.insert("creationTimestamp".to_owned(), now);
-    meta.insert("uid".to_owned(), chance.uid().into());
-    if generation {
-        meta.insert("generation".to_owned(), 1.into());
-    }
-    Ok(())
 }
 
 /// Makes the metadata of a new state what it has to be: what only the server sets stays.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
 
+mod admitting;
 mod custom;
 mod lifecycle;
 mod reading;
