@@ -21,6 +21,7 @@ pub mod discovery;
 mod documents;
 mod failure;
 mod field_error;
+mod impersonation;
 mod internal;
 mod kinds;
 mod list;
@@ -41,6 +42,7 @@ mod served;
 mod services;
 mod stored;
 mod table;
+mod tokens;
 mod update;
 mod watch;
 
@@ -55,4 +57,7 @@ pub use path::{Path, ResourcePath};
 pub use registry::Registry;
 pub use request::{Chance, Method, Representation, Request};
 pub use stored::Stored;
+pub use tokens::{
+    Claims, ISSUER, Identified, Issuer, Signer, SigningFailed, TokenRefused, open_token,
+};
 pub use watch::{Polled, Watch};

@@ -59,6 +59,7 @@ impl Registry {
             }
             ("binding", "create") => self.bind(call),
             ("finalize", "update") => self.finalize(call),
+            ("token", "create") => self.issue(call, chance),
             // No other part is served.
             _ => Err(Failure::no_such_path()),
         }

@@ -33,6 +33,19 @@ pub struct ResourcePath {
 /// Parts of namespaces themselves; after any other word a namespace's path goes on to what is in it.
 const PARTS_OF_NAMESPACES: &[&str] = &["status", "finalize"];
 
+impl ResourcePath {
+    /// What the path is about, as authorization sees it.
+    pub(crate) fn target(&self) -> flyball_rbac::Resource<'_> {
+        flyball_rbac::Resource {
+            group: &self.group,
+            resource: &self.resource,
+            subresource: &self.subresource,
+            namespace: &self.namespace,
+            name: &self.name,
+        }
+    }
+}
+
 impl Path {
     /// Reads a decoded path.
     pub fn parse(path: &str) -> Self {

@@ -16,6 +16,7 @@ use crate::request::{Chance, Method, Request};
 use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
+use crate::tokens::Issuer;
 use crate::{bootstrap, documents, kinds, reviews};
 
 /// An API server's state and rules.
@@ -26,6 +27,7 @@ pub struct Registry {
     served: Served,
     node_ports: NodePorts,
     definitions: Definitions,
+    issuer: Option<Issuer>,
 }
 
 /// A request whose words have been understood.
@@ -56,6 +58,7 @@ impl Registry {
             served: Served::built_in(),
             node_ports: NodePorts::default(),
             definitions: Definitions::default(),
+            issuer: None,
         };
         registry.read_roles();
         registry.read_node_ports();
@@ -124,18 +127,12 @@ impl Registry {
                 let target = Target::Path(request.path);
                 self.authorize(&request, path_verb(request.method), target)?;
                 let found = documents::answer(&request, &self.served);
+                let found = found.or_else(|| self.openid(request.path));
                 return found.map(Reply::Answer).ok_or_else(Failure::no_such_path);
             }
         };
         let verb = verb(&request, &path, &query);
-        let target = Target::Resource(flyball_rbac::Resource {
-            group: &path.group,
-            resource: &path.resource,
-            subresource: &path.subresource,
-            namespace: &path.namespace,
-            name: &path.name,
-        });
-        self.authorize(&request, verb, target)?;
+        self.authorize(&request, verb, Target::Resource(path.target()))?;
         let resource = self.served.find(&path.group, &path.version, &path.resource);
         let resource = resource.cloned().ok_or_else(Failure::no_such_path)?;
         let call = Call {
@@ -197,16 +194,20 @@ impl Registry {
         verb: &str,
         target: Target<'_>,
     ) -> Result<(), Failure> {
-        let attributes = Attributes {
+        self.allow(&Attributes {
             user: request.user,
             verb,
             target,
-        };
-        let decision = flyball_rbac::authorize(&attributes, &self.roles);
+        })
+    }
+
+    /// Refuses what no role allows.
+    pub(crate) fn allow(&self, attributes: &Attributes<'_>) -> Result<(), Failure> {
+        let decision = flyball_rbac::authorize(attributes, &self.roles);
         if decision.allowed {
             return Ok(());
         }
-        let refusal = flyball_rbac::forbidden(&attributes, &decision.reason);
+        let refusal = flyball_rbac::forbidden(attributes, &decision.reason);
         Err(Failure(Box::new(refusal)))
     }
 
@@ -242,6 +243,15 @@ impl Registry {
             self.committed.push(committed);
         }
         Ok(())
+    }
+
+    /// Lets this registry issue tokens from now on.
+    pub fn issue_with(&mut self, issuer: Issuer) {
+        self.issuer = Some(issuer);
+    }
+
+    pub(crate) fn issuer(&self) -> Option<&Issuer> {
+        self.issuer.as_ref()
     }
 
     /// What is served now.
@@ -295,7 +305,7 @@ pub(crate) fn key(resource: &Resource, namespace: &str, name: &str) -> String {
     key
 }
 
-fn path_verb(method: Method) -> &'static str {
+pub(crate) fn path_verb(method: Method) -> &'static str {
     match method {
         Method::Get => "get",
         Method::Post => "post",
@@ -305,7 +315,7 @@ fn path_verb(method: Method) -> &'static str {
     }
 }
 
-fn verb(request: &Request<'_>, path: &ResourcePath, query: &Query) -> &'static str {
+pub(crate) fn verb(request: &Request<'_>, path: &ResourcePath, query: &Query) -> &'static str {
     match request.method {
         Method::Get if query.watch && path.subresource.is_empty() => "watch",
         Method::Get if path.name.is_empty() => "list",

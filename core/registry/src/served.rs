@@ -14,17 +14,15 @@ use flyball_schema::{Resource, Schema, builtin};
 use serde_json::Value;
 
 use crate::custom::Custom;
-use crate::kinds;
 use crate::object::Object;
 use crate::stored::Stored;
-
-use crate::reviews;
+use crate::{kinds, reviews};
 
 /// Second versions of kinds that are stored in another one.
 const SECOND_VERSIONS: &[(&str, &str)] = &[("autoscaling", "v1"), ("events.k8s.io", "v1")];
 
 /// The parts of objects that are answered for.
-const PARTS: &[&str] = &["binding", "finalize", "scale", "status"];
+const PARTS: &[&str] = &["binding", "finalize", "scale", "status", "token"];
 
 /// A resource that is served, with what its objects look like and what is particular about them.
 #[derive(Debug)]
@@ -51,6 +49,15 @@ impl Kind {
             resource,
             custom: Some(custom),
             terminating,
+        }
+    }
+
+    /// Something that is sent to a part of an object and has no place of its own.
+    pub(crate) fn alone(resource: Resource) -> Self {
+        Self {
+            resource,
+            custom: None,
+            terminating: false,
         }
     }
 

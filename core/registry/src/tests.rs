@@ -13,10 +13,10 @@ mod watching;
 
 /// A registry to talk to, as somebody who may do anything.
 pub(crate) struct Server {
-    registry: Registry,
+    pub(crate) registry: Registry,
     pub(crate) user: User,
     random: u64,
-    now: Timestamp,
+    pub(crate) now: Timestamp,
     representation: Representation,
 }
 

@@ -4,9 +4,10 @@
 
 use serde_json::{Value, json};
 
+use crate::failure::Failure;
 use crate::meta::stamp;
-use crate::object::Object;
-use crate::registry::Call;
+use crate::object::{Object, at};
+use crate::registry::{Call, Registry};
 
 /// Tells whoever asks who they are.
 pub(super) fn who(call: &Call<'_>) -> Object {
@@ -24,4 +25,28 @@ pub(super) fn who(call: &Call<'_>) -> Object {
         answer.insert(field.to_owned(), value);
     }
     answer
+}
+
+impl Registry {
+    /// Tells whose a token is.
+    pub(super) fn whose(&self, call: &Call<'_>, mut review: Object) -> Result<Object, Failure> {
+        let token = at(&review, "spec.token").as_str().unwrap_or_default();
+        // Upstream reads it as the word after "Bearer" in a header.
+        let token = token.split(' ').next().unwrap_or_default();
+        if token.is_empty() {
+            let message = "token is required for TokenReview in authentication";
+            return Err(Failure::bad_request(message));
+        }
+        let audiences = at(&review, "spec.audiences").as_array();
+        let audiences = audiences.into_iter().flatten().filter_map(Value::as_str);
+        let audiences: Vec<String> = audiences.map(str::to_owned).collect();
+        let status = match self.identify_token(token, &audiences, call.request.now) {
+            Ok(found) => json!({
+                "authenticated": true, "user": found.user, "audiences": found.audiences,
+            }),
+            Err(refused) => json!({"user": {}, "error": refused.0}),
+        };
+        review.insert("status".to_owned(), status);
+        Ok(review)
+    }
 }

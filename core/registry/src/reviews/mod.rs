@@ -47,6 +47,7 @@ impl Registry {
             }
             "selfsubjectrulesreviews" => self.rules_here(call, &object)?,
             "selfsubjectreviews" => identity::who(call),
+            "tokenreviews" => self.whose(call, object)?,
             _ => return Err(Failure::no_such_path()),
         };
         Ok(Answer::new(201, text(&answered)).warned(warnings))
