@@ -121,8 +121,8 @@ impl Plane {
         };
         nodes.check()?;
         let store = options.data.as_ref().map(|folder| folder.join("store"));
-        let server = ApiServer::open(store.as_deref()).await?;
         let authority = Authority::open(options.data.as_deref())?;
+        let server = ApiServer::open(store.as_deref(), &authority).await?;
         let listening = match options.listen {
             Some(address) => Some(open(&server, &authority, address).await?),
             None => None,
@@ -239,7 +239,7 @@ impl Plane {
         let Some(address) = self.address() else {
             return Ok(None);
         };
-        let admin = self.authority.client("flyball-admin", &[MASTERS])?;
+        let admin = self.authority.client("flyball-admin", MASTERS)?;
         Ok(Some(kubeconfig(
             address,
             self.authority.certificate(),
@@ -286,8 +286,10 @@ async fn open(
     if !address.ip().is_unspecified() && !address.ip().is_loopback() {
         hosts.push(address.ip().to_string());
     }
-    let tls = authority.server_config(&hosts)?;
+    let tls = authority.tls(&hosts)?;
     let failed = |source| PlaneFailed::Listen { address, source };
     let socket = TcpListener::bind(address).await.map_err(failed)?;
-    listen(server.clone(), socket, tls).map_err(failed)
+    let listening = listen(server.clone(), socket, tls).map_err(failed)?;
+    server.reached_at(listening.address).await;
+    Ok(listening)
 }

@@ -1,4 +1,5 @@
-//! The plane's own certificate authority: made once, kept in the data folder.
+//! What the plane proves things with, made once and kept in the data folder: its certificate authority
+//! and the key of its tokens.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,13 @@ use rcgen::{
     KeyUsagePurpose,
 };
 use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::certificates::AnyCertificate;
+use crate::signing::SigningKey;
 
 /// Why there is no authority.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,18 @@ pub enum AuthorityError {
         "the certificate authority cannot be used: {0}; remove ca.crt and ca.key to make a new one"
     )]
     Unusable(String),
+    /// The key of tokens cannot be used.
+    #[error(
+        "the key that signs the tokens of service accounts cannot be used: {0}; remove sa.key to make a new one, \
+         which ends all tokens"
+    )]
+    SigningKey(String),
+}
+
+/// What a server needs to speak TLS and to know its clients.
+pub struct Tls {
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) clients: Arc<dyn ClientCertVerifier>,
 }
 
 /// A certificate with its key, as text.
@@ -44,6 +61,7 @@ pub struct KeyPairPem {
 pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
+    signing: Arc<SigningKey>,
 }
 
 impl Authority {
@@ -52,7 +70,7 @@ impl Authority {
     pub fn open(folder: Option<&Path>) -> Result<Self, AuthorityError> {
         let Some(folder) = folder else {
             let made = make().map_err(unusable)?;
-            return Self::of(made);
+            return Self::of(made, SigningKey::open(None)?);
         };
         let (certificate, key) = (folder.join("ca.crt"), folder.join("ca.key"));
         let kept = match (read(&certificate)?, read(&key)?) {
@@ -64,16 +82,22 @@ impl Authority {
                 made
             }
         };
-        Self::of(kept)
+        Self::of(kept, SigningKey::open(Some(folder))?)
     }
 
-    fn of(pair: KeyPairPem) -> Result<Self, AuthorityError> {
+    fn of(pair: KeyPairPem, signing: SigningKey) -> Result<Self, AuthorityError> {
         let key = KeyPair::from_pem(&pair.key).map_err(unusable)?;
         let issuer = Issuer::from_ca_cert_pem(&pair.certificate, key).map_err(unusable)?;
         Ok(Self {
             certificate: pair.certificate,
             issuer,
+            signing: Arc::new(signing),
         })
+    }
+
+    /// Signs the tokens of service accounts.
+    pub(crate) fn signing(&self) -> Arc<SigningKey> {
+        self.signing.clone()
     }
 
     /// The authority's own certificate, for clients to trust.
@@ -81,22 +105,20 @@ impl Authority {
         &self.certificate
     }
 
-    /// A certificate that makes its owner this user.
-    pub fn client(&self, user: &str, groups: &[&str]) -> Result<KeyPairPem, AuthorityError> {
+    /// A certificate that makes its owner this user of this group.
+    pub fn client(&self, user: &str, group: &str) -> Result<KeyPairPem, AuthorityError> {
         let mut params = CertificateParams::new(Vec::<String>::new()).map_err(unusable)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         params.distinguished_name.push(DnType::CommonName, user);
-        for group in groups {
-            params
-                .distinguished_name
-                .push(DnType::OrganizationName, *group);
-        }
+        params
+            .distinguished_name
+            .push(DnType::OrganizationName, group);
         self.issue(params)
     }
 
     /// What a server needs to speak TLS as one of these hosts, asking clients for certificates of
-    /// this authority and letting in those who have none.
-    pub fn server_config(&self, hosts: &[String]) -> Result<Arc<ServerConfig>, AuthorityError> {
+    /// this authority and letting in those who have another or none.
+    pub fn tls(&self, hosts: &[String]) -> Result<Tls, AuthorityError> {
         let mut params = CertificateParams::new(hosts.to_vec()).map_err(unusable)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params
@@ -106,7 +128,7 @@ impl Authority {
         let mut roots = RootCertStore::empty();
         let own = CertificateDer::from_pem_slice(self.certificate.as_bytes()).map_err(unusable)?;
         roots.add(own.clone()).map_err(unusable)?;
-        let verifier = WebPkiClientVerifier::builder(Arc::new(roots))
+        let clients = WebPkiClientVerifier::builder(Arc::new(roots))
             .allow_unauthenticated()
             .build()
             .map_err(unusable)?;
@@ -114,11 +136,14 @@ impl Authority {
             CertificateDer::from_pem_slice(pair.certificate.as_bytes()).map_err(unusable)?;
         let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).map_err(unusable)?;
         let mut config = ServerConfig::builder()
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(Arc::new(AnyCertificate::new(clients.clone())))
             .with_single_cert(vec![certificate, own], key)
             .map_err(unusable)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        Ok(Tls {
+            config: Arc::new(config),
+            clients,
+        })
     }
 
     fn issue(&self, mut params: CertificateParams) -> Result<KeyPairPem, AuthorityError> {
@@ -150,7 +175,7 @@ fn make() -> Result<KeyPairPem, rcgen::Error> {
     })
 }
 
-fn read(path: &Path) -> Result<Option<String>, AuthorityError> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, AuthorityError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -162,7 +187,7 @@ fn read(path: &Path) -> Result<Option<String>, AuthorityError> {
 }
 
 /// Writes a file that only its owner can read.
-fn write(path: &Path, text: &str) -> Result<(), AuthorityError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorityError> {
     use std::io::Write as _;
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -13,13 +13,17 @@
 //! [`listen`] those that come over HTTPS.
 
 mod accept;
+mod authentication;
 mod authority;
 mod body;
+mod certificates;
+mod impersonation;
 mod listener;
 mod local;
 mod server;
+mod signing;
 
-pub use authority::{Authority, AuthorityError, KeyPairPem};
+pub use authority::{Authority, AuthorityError, KeyPairPem, Tls};
 pub use body::Body;
 pub use listener::{Listening, listen};
 pub use local::LocalService;

@@ -5,22 +5,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_rbac::{AUTHENTICATED, UNAUTHENTICATED, User};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustls::ServerConfig;
+use rustls::server::danger::ClientCertVerifier;
+use rustls_pki_types::UnixTime;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::authentication::authenticate;
+use crate::authority::Tls;
 use crate::body::Body;
+use crate::certificates::Shown;
 use crate::server::{ApiServer, BODY_BYTES_MAX};
 
 /// Connections at once; who comes later waits.
@@ -56,14 +58,10 @@ impl Drop for Listening {
 }
 
 /// Serves on a socket that is bound already.
-pub fn listen(
-    server: Arc<ApiServer>,
-    socket: TcpListener,
-    tls: Arc<ServerConfig>,
-) -> std::io::Result<Listening> {
+pub fn listen(server: Arc<ApiServer>, socket: TcpListener, tls: Tls) -> std::io::Result<Listening> {
     let address = socket.local_addr()?;
     let (closing, closed) = watch::channel(false);
-    let acceptor = TlsAcceptor::from(tls);
+    let (acceptor, clients) = (TlsAcceptor::from(tls.config), tls.clients);
     let accepting = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
@@ -75,8 +73,9 @@ pub fn listen(
                 Ok((stream, _)) => {
                     let (server, acceptor, closed) =
                         (server.clone(), acceptor.clone(), closed.clone());
+                    let clients = clients.clone();
                     tokio::spawn(async move {
-                        connection(server, acceptor, stream, closed).await;
+                        connection(server, (acceptor, clients), stream, closed).await;
                         drop(place);
                     });
                 }
@@ -96,7 +95,7 @@ pub fn listen(
 
 async fn connection(
     server: Arc<ApiServer>,
-    acceptor: TlsAcceptor,
+    (acceptor, clients): (TlsAcceptor, Arc<dyn ClientCertVerifier>),
     stream: TcpStream,
     mut closed: watch::Receiver<bool>,
 ) {
@@ -110,12 +109,12 @@ async fn connection(
         Err(_) => return,
     };
     let (_, session) = stream.get_ref();
-    let peer = session.peer_certificates().and_then(<[_]>::first);
-    let user = Arc::new(peer.map_or_else(anonymous, |certificate| user_of(certificate)));
+    let shown = Shown::of(&*clients, session.peer_certificates(), UnixTime::now());
+    let shown = Arc::new(shown);
     let is_http2 = session.alpn_protocol() == Some(b"h2");
     let service = service_fn(move |request: Request<Incoming>| {
-        let (server, user) = (server.clone(), user.clone());
-        async move { Ok::<_, Infallible>(serve(&server, &user, request).await) }
+        let (server, shown) = (server.clone(), shown.clone());
+        async move { Ok::<_, Infallible>(serve(&server, &shown, request).await) }
     });
     let io = TokioIo::new(stream);
     let ended = if is_http2 {
@@ -142,8 +141,19 @@ async fn connection(
     }
 }
 
-async fn serve(server: &Arc<ApiServer>, user: &User, request: Request<Incoming>) -> Response<Body> {
+async fn serve(
+    server: &Arc<ApiServer>,
+    shown: &Shown,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let (head, body) = request.into_parts();
+    let user = match authenticate(server, shown, &head.headers).await {
+        Ok(user) => user,
+        Err(why) => {
+            tracing::warn!(method = %head.method, path = head.uri.path(), %why, "Unable to authenticate the request");
+            return refused(401, "Unauthorized", "Unauthorized");
+        }
+    };
     let collected = timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
     let body = match collected {
         Ok(Ok(body)) => body.to_bytes(),
@@ -156,7 +166,7 @@ async fn serve(server: &Arc<ApiServer>, user: &User, request: Request<Incoming>)
         }
         Err(_) => return refused(408, "Timeout", "the request body did not arrive in time"),
     };
-    server.answer(Request::from_parts(head, body), user).await
+    server.answer(Request::from_parts(head, body), &user).await
 }
 
 fn refused(code: u16, reason: &str, message: &str) -> Response<Body> {
@@ -164,29 +174,4 @@ fn refused(code: u16, reason: &str, message: &str) -> Response<Body> {
     let mut response = Response::new(Body::whole(failure.body().into()));
     *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
     response
-}
-
-/// Somebody without credentials.
-fn anonymous() -> User {
-    User::of_groups("system:anonymous", &[UNAUTHENTICATED])
-}
-
-/// The user that a certificate of the authority names.
-fn user_of(certificate: &[u8]) -> User {
-    let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
-        return anonymous();
-    };
-    let subject = parsed.subject();
-    let names = subject
-        .iter_common_name()
-        .filter_map(|name| name.as_str().ok());
-    let Some(name) = names.last() else {
-        return anonymous();
-    };
-    let mut groups: Vec<&str> = subject
-        .iter_organization()
-        .filter_map(|group| group.as_str().ok())
-        .collect();
-    groups.push(AUTHENTICATED);
-    User::of_groups(name, &groups)
 }

@@ -1,5 +1,6 @@
 //! Requests through the registry to the disk, and answers back.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,14 +9,19 @@ use bytes::Bytes;
 use flyball_api::Timestamp;
 use flyball_durable::{Commit, IntoStoreError, Log, OpenError, Options};
 use flyball_rbac::User;
-use flyball_registry::{Answer, Chance, Failure, Method, Registry, Reply, Request, Stored};
+use flyball_registry::{
+    Answer, Chance, Failure, ISSUER, Issuer, Method, Registry, Reply, Request, Signer, Stored,
+    TokenRefused, open_token,
+};
 use flyball_storage::Revision;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::{HeaderValue, Response, StatusCode};
 use tokio::sync::{Mutex, watch};
 
 use crate::accept::representation;
+use crate::authority::Authority;
 use crate::body::{Body, WatchBody};
+use crate::impersonation::wanted;
 
 /// The largest body that is read, as upstream's.
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
@@ -26,6 +32,7 @@ pub struct ApiServer {
     log: Log,
     /// The newest revision that is durable, for whoever waits for news.
     news: watch::Receiver<flyball_durable::Durable>,
+    signer: Arc<dyn Signer>,
 }
 
 /// Why a server could not be opened.
@@ -40,8 +47,12 @@ pub enum OpenFailed {
 }
 
 impl ApiServer {
-    /// A server over what a folder holds; in memory only if there is no folder.
-    pub async fn open(folder: Option<&Path>) -> Result<Arc<Self>, OpenFailed> {
+    /// A server over what a folder holds; in memory only if there is no folder. The authority signs its
+    /// tokens.
+    pub async fn open(
+        folder: Option<&Path>,
+        authority: &Authority,
+    ) -> Result<Arc<Self>, OpenFailed> {
         let (log, recovered) = match folder {
             Some(folder) => Log::open(folder, Options::default())?,
             None => Log::ephemeral(),
@@ -49,15 +60,32 @@ impl ApiServer {
         let store = recovered.into_store(Registry::limits(), |_, bytes| Stored::read(bytes))?;
         let mut registry = Registry::new(store);
         registry.bootstrap(now(), &mut Chance(&mut random));
+        let signer: Arc<dyn Signer> = authority.signing();
+        registry.issue_with(issuer(&signer, ISSUER));
         let server = Arc::new(Self {
             registry: Mutex::new(registry),
             news: log.durable(),
             log,
+            signer,
         });
         let mut registry = server.registry.lock().await;
         server.hand_over(&mut registry).await;
         drop(registry);
         Ok(server)
+    }
+
+    /// Tells clients from now on that the server is found at this address.
+    pub async fn reached_at(&self, address: SocketAddr) {
+        let issuer = issuer(&self.signer, &format!("https://{address}"));
+        self.registry.lock().await.issue_with(issuer);
+    }
+
+    /// Whom a token speaks for.
+    pub(crate) async fn identify(&self, token: &str) -> Result<User, TokenRefused> {
+        // Signatures are work: others go on meanwhile.
+        let claims = open_token(&*self.signer, token)?;
+        let found = self.registry.lock().await.identify(&claims, &[], now())?;
+        Ok(found.user)
     }
 
     /// Answers a request of a user who is known.
@@ -89,6 +117,10 @@ impl ApiServer {
         let (Some(path), Some(query)) = (decoded(head.uri.path()), pairs(head.uri.query())) else {
             return respond(Failure::bad_request("the path or the query is not UTF-8").into());
         };
+        let wanted = match wanted(&head.headers) {
+            Ok(wanted) => wanted,
+            Err(failure) => return respond(failure.into()),
+        };
         let request = Request {
             method,
             path: &path,
@@ -102,7 +134,7 @@ impl ApiServer {
         };
         let (reply, seen) = {
             let mut registry = self.registry.lock().await;
-            let reply = registry.handle(request, &mut Chance(&mut random));
+            let reply = decide(&mut registry, request, wanted.as_ref());
             self.hand_over(&mut registry).await;
             (reply, registry.revision())
         };
@@ -112,7 +144,15 @@ impl ApiServer {
             return respond(Failure::new(500, "InternalError", message).into());
         }
         match reply {
-            Reply::Answer(answer) => respond(answer),
+            Reply::Answer(answer) => {
+                if answer.code == 403 {
+                    let told: serde_json::Value =
+                        serde_json::from_slice(&answer.body).unwrap_or_default();
+                    let why = told["message"].as_str().unwrap_or_default();
+                    tracing::info!(user = %user.name, method = %head.method, %path, why, "Forbidden");
+                }
+                respond(answer)
+            }
             Reply::Watch(watch) => {
                 let body = WatchBody::new(self.clone(), watch);
                 let mut response = Response::new(Body::Watch(body));
@@ -148,6 +188,31 @@ impl ApiServer {
     }
 }
 
+/// Lets the registry decide, for whom the sender wants to be.
+fn decide(registry: &mut Registry, request: Request<'_>, wanted: Option<&User>) -> Reply {
+    let chance = &mut Chance(&mut random);
+    let Some(wanted) = wanted else {
+        return registry.handle(request, chance);
+    };
+    match registry.impersonate(&request, wanted) {
+        Ok(user) => registry.handle(
+            Request {
+                user: &user,
+                ..request
+            },
+            chance,
+        ),
+        Err(failure) => Reply::Answer(failure.into()),
+    }
+}
+
+fn issuer(signer: &Arc<dyn Signer>, at: &str) -> Issuer {
+    Issuer {
+        signer: signer.clone(),
+        keys_url: format!("{at}/openid/v1/jwks"),
+    }
+}
+
 fn respond(answer: Answer) -> Response<Body> {
     let mut response = Response::new(Body::whole(answer.body));
     *response.status_mut() =
@@ -176,7 +241,7 @@ fn random() -> u64 {
 }
 
 /// A path or a part of a query without its escapes; `None` if it is not UTF-8 then.
-fn decoded(text: &str) -> Option<String> {
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
