@@ -4,6 +4,9 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::indent::indented;
+use crate::listing::Listing;
+use crate::negotiation::{Choice, Media, Offer, choose};
 use crate::watch::Watch;
 
 /// What a request leads to.
@@ -11,8 +14,13 @@ use crate::watch::Watch;
 pub enum Reply {
     /// An answer.
     Answer(Answer),
+    /// A collection, to be written by whoever has the time: the registry is not needed for it.
+    List(Box<Listing>),
     /// A stream of changes, to be moved on with [`Registry::poll`](crate::Registry::poll).
     Watch(Box<Watch>),
+    /// Nothing that is kept here. Whoever asks may see the path, so a page of the server itself may be
+    /// shown, such as its health.
+    Page,
 }
 
 /// An answer.
@@ -20,12 +28,45 @@ pub enum Reply {
 pub struct Answer {
     /// The HTTP status.
     pub code: u16,
-    /// What the body is written in.
+    /// What the body is written in, as it is.
     pub content_type: &'static str,
     /// The body.
     pub body: Bytes,
+    /// How to lay the body out.
+    pub layout: Layout,
     /// What to tell whoever asked, beside the answer.
     pub warnings: Vec<String>,
+    /// After how many seconds it makes sense to ask again; 0 if that is not known.
+    pub retry_after_seconds: u32,
+}
+
+/// How the body of an answer is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As it is.
+    Fixed,
+    /// It is JSON on one line, to be shown as whoever asks wants it.
+    Asked {
+        /// What to write it in.
+        media: Media,
+        /// Whether to lay it out for people, whatever the program that asks.
+        indented: bool,
+    },
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Choice::default().layout()
+    }
+}
+
+impl Choice {
+    pub(crate) fn layout(self) -> Layout {
+        Layout::Asked {
+            media: self.media,
+            indented: self.indented,
+        }
+    }
 }
 
 impl Answer {
@@ -35,15 +76,9 @@ impl Answer {
             code,
             content_type: "application/json",
             body: body.into(),
+            layout: Layout::default(),
             warnings: Vec::new(),
-        }
-    }
-
-    /// A success with plain text.
-    pub(crate) fn text(text: &'static str) -> Self {
-        Self {
-            content_type: "text/plain; charset=utf-8",
-            ..Self::new(200, text)
+            retry_after_seconds: 0,
         }
     }
 
@@ -57,10 +92,51 @@ impl Answer {
         self.warnings.splice(0..0, warnings);
         self
     }
+
+    /// The same answer, to be laid out as agreed.
+    pub(crate) fn shown(mut self, choice: Choice) -> Self {
+        if self.layout != Layout::Fixed {
+            self.layout = choice.layout();
+        }
+        self
+    }
+
+    /// The same answer, laid out for people whoever asks.
+    pub(crate) fn for_people(mut self) -> Self {
+        self.body = indented(&self.body).into();
+        self.layout = Layout::Fixed;
+        self
+    }
+
+    /// Whether it is to be written in something else than JSON.
+    pub fn is_converted(&self) -> bool {
+        matches!(
+            self.layout,
+            Layout::Asked {
+                media: Media::Yaml,
+                ..
+            }
+        )
+    }
+
+    /// A refusal as whoever accepts this can read it; who accepts nothing of ours gets what people can
+    /// read.
+    pub fn refusal(failure: Failure, accept: &str) -> Self {
+        let answer = Self::from(failure);
+        match choose(accept, Offer::Plain) {
+            Ok(choice) => answer.shown(choice),
+            Err(_) => answer.for_people(),
+        }
+    }
 }
 
 impl From<Failure> for Answer {
     fn from(failure: Failure) -> Self {
-        Self::new(failure.code(), failure.body())
+        let details = failure.0.details.as_ref();
+        let retry_after_seconds = details.map_or(0, |details| details.retry_after_seconds);
+        Self {
+            retry_after_seconds: retry_after_seconds,
+            ..Self::new(failure.code(), failure.body())
+        }
     }
 }

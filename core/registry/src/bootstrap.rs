@@ -111,7 +111,7 @@ fn ensure(
         query: &[],
         body: &[],
         content_type: "",
-        representation: Representation::Whole,
+        accept: "",
         user: &user,
         agent: "flyball",
         now,
@@ -124,6 +124,7 @@ fn ensure(
         },
         resource,
         query: crate::query::Query::default(),
+        representation: Representation::Whole,
     };
     // Only a mistake in this program could make one of these invalid; a test creates them all.
     let _ = registry.insert(&call, object, Note::Update, chance);

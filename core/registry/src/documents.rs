@@ -1,67 +1,121 @@
-//! What is behind paths that name no objects: health, version, discovery, schemas.
+//! What is behind paths that name no objects and that the registry knows: version, discovery, schemas.
+//!
+//! Upstream: `apiserver/pkg/server/routes`, `kube-aggregator/pkg/apiserver/handler_discovery.go`.
 
 use std::borrow::Cow;
 
 use flyball_schema::{Resource, described, openapi};
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Layout};
 use crate::discovery;
+use crate::failure::Failure;
+use crate::negotiation::{Choice, Media, Offer, ROUTED, check_route, choose};
 use crate::request::{Method, Representation, Request};
 use crate::served::Served;
 
 /// The answer to a request for such a path; `None` if there is nothing behind it.
-pub(crate) fn answer(request: &Request<'_>, served: &Served) -> Option<Answer> {
+pub(crate) fn answer(
+    request: &Request<'_>,
+    served: &Served,
+    addresses: &[(String, String)],
+) -> Result<Option<Answer>, Failure> {
+    if request.path.contains("//") {
+        return Ok(None);
+    }
+    let parts: Vec<&str> = request
+        .path
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let choice = match parts.as_slice() {
+        ["version"] => {
+            check_method(request)?;
+            check_route(request.accept, &[Media::Json.name()])?;
+            Choice::default()
+        }
+        ["api"] => routed(request, Offer::Discovery)?,
+        ["apis", group, _] if !served.has_group(group) => return Ok(None),
+        ["api", _] | ["apis", _, _] => routed(request, Offer::Plain)?,
+        // Upstream's aggregator answers for these, to any method.
+        ["apis"] => choose(request.accept, Offer::Discovery)?,
+        ["apis", group] if served.has_group(group) => choose(request.accept, Offer::Plain)?,
+        ["openapi", ..] => return Ok(schemas(request.path, served)),
+        _ => return Ok(None),
+    };
     let told: Vec<Cow<'_, Resource>> = served.kinds().iter().map(|kind| kind.told()).collect();
     let resources: Vec<&Resource> = told.iter().map(|one| &**one).collect();
-    if request.method != Method::Get {
-        return None;
+    if choice.representation == Representation::Discovery {
+        return Ok(
+            discovery::aggregated(request.path, &resources).map(|document| Answer {
+                content_type: discovery::AGGREGATED,
+                ..Answer::document(&document).shown(choice)
+            }),
+        );
     }
-    if matches!(request.path, "/healthz" | "/livez" | "/readyz") {
-        return Some(Answer::text("ok"));
+    let addresses: Vec<(&str, &str)> = addresses
+        .iter()
+        .map(|(clients, address)| (clients.as_str(), address.as_str()))
+        .collect();
+    let document = discovery::document(request.path, &resources, &addresses);
+    let document = document.ok_or_else(Failure::no_such_path)?;
+    let answer = Answer::document(&document);
+    Ok(Some(match parts.as_slice() {
+        ["version"] => answer.for_people(),
+        _ => answer.shown(choice),
+    }))
+}
+
+/// What upstream's router lets pass: reads, by whoever takes what is produced.
+fn routed(request: &Request<'_>, offer: Offer) -> Result<Choice, Failure> {
+    check_method(request)?;
+    check_route(request.accept, ROUTED)?;
+    choose(request.accept, offer)
+}
+
+fn check_method(request: &Request<'_>) -> Result<(), Failure> {
+    match request.method {
+        Method::Get => Ok(()),
+        _ => Err(Failure::method_not_allowed()),
     }
-    if request.representation == Representation::Discovery
-        && let Some(document) = discovery::aggregated(request.path, &resources)
-    {
-        let mut answer = Answer::document(&document);
-        answer.content_type = discovery::AGGREGATED;
-        return Some(answer);
-    }
-    let document = discovery::document(request.path, &resources, &[]);
-    let document = document.or_else(|| schemas(request.path, &resources))?;
-    Some(Answer::document(&document))
 }
 
 /// A document that describes objects.
-fn schemas(path: &str, resources: &[&Resource]) -> Option<Value> {
-    let rest = path.strip_prefix("/openapi/")?.trim_end_matches('/');
-    match rest.split_once('/') {
+fn schemas(path: &str, served: &Served) -> Option<Answer> {
+    let rest = path.strip_prefix("/openapi/")?;
+    let document = match rest.split_once('/') {
         None if rest == "v2" => {
             let all = described();
-            Some(openapi::v2(&all.all_offered(), &all))
+            openapi::v2(&all.all_offered(), &all)
         }
         None if rest == "v3" => {
-            let mut offered: Vec<(&str, &str)> = resources
-                .iter()
-                .map(|resource| (resource.group.as_str(), resource.version.as_str()))
+            let kinds = served.kinds().iter();
+            let mut offered: Vec<(&str, &str)> = kinds
+                .map(|kind| (kind.group.as_str(), kind.version.as_str()))
                 .collect();
             offered.sort_unstable();
             offered.dedup();
             // What is built in changes with the program only.
             let version = env!("CARGO_PKG_VERSION");
             let all = offered.iter().map(|(group, of)| (*group, *of, version));
-            Some(openapi::v3_index(all))
+            openapi::v3_index(all)
         }
-        Some(("v3", root)) => {
-            let (group, version) = match root.split('/').collect::<Vec<_>>().as_slice() {
-                ["api", version] => ("", *version),
-                ["apis", group, version] => (*group, *version),
-                _ => return None,
-            };
-            let all = described();
-            let offered = all.offered(group, version);
-            (!offered.is_empty()).then(|| openapi::v3(&offered, &all))
-        }
-        _ => None,
-    }
+        Some(("v3", root)) => described_group(root)?,
+        _ => return None,
+    };
+    Some(Answer {
+        layout: Layout::Fixed,
+        ..Answer::document(&document)
+    })
+}
+
+fn described_group(root: &str) -> Option<Value> {
+    let (group, version) = match root.split('/').collect::<Vec<_>>().as_slice() {
+        ["api", version] => ("", *version),
+        ["apis", group, version] => (*group, *version),
+        _ => return None,
+    };
+    let all = described();
+    let offered = all.offered(group, version);
+    (!offered.is_empty()).then(|| openapi::v3(&offered, &all))
 }

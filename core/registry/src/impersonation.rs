@@ -16,7 +16,6 @@ use crate::failure::Failure;
 use crate::kinds::NameRule;
 use crate::names;
 use crate::path::Path;
-use crate::query::Query;
 use crate::registry::{self, Registry};
 use crate::request::Request;
 
@@ -88,12 +87,9 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(request: &Request<'a>) -> Self {
-        let pairs = request.query.iter();
-        let query = Query::parse(pairs.map(|(key, value)| (key.as_str(), value.as_str())));
         let path = Path::parse(request.path);
         let verb = match &path {
-            // A query that makes no sense is refused when its turn comes.
-            Path::Resource(path) => registry::verb(request, path, &query.unwrap_or_default()),
+            Path::Resource(path) => registry::verb(request, path),
             Path::Other => registry::path_verb(request.method),
         };
         Self {

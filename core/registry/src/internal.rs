@@ -24,7 +24,7 @@ pub(crate) fn call(kind: Arc<Kind>, namespace: &str, name: &str, now: Timestamp)
         query: &[],
         body: &[],
         content_type: "",
-        representation: Representation::Whole,
+        accept: "",
         user,
         agent: AGENT,
         now,
@@ -41,5 +41,6 @@ pub(crate) fn call(kind: Arc<Kind>, namespace: &str, name: &str, now: Timestamp)
         },
         resource: kind,
         query: Query::default(),
+        representation: Representation::Whole,
     }
 }

@@ -3,14 +3,13 @@
 //! Upstream: `apiserver/pkg/storage/etcd3/store.go` and the table of resourceVersion semantics in
 //! the API concepts.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use flyball_storage::{Item, Query as Range, ReadError, Revision};
+use flyball_storage::{Query as Range, ReadError, Revision};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Layout};
 use crate::failure::Failure;
+use crate::listing::Listing;
 use crate::object::Object;
 use crate::paging::Token;
 use crate::query::VersionMatch;
@@ -20,12 +19,6 @@ use crate::selection::Selection;
 use crate::stored::{Stored, whole};
 use crate::table::{IncludeObject, Table};
 
-/// What the pages so far do not show.
-struct Rest {
-    token: Option<Token>,
-    remaining: Option<usize>,
-}
-
 impl Registry {
     pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Failure> {
         self.check_not_ahead(&call.query.version)?;
@@ -34,7 +27,7 @@ impl Registry {
         Ok(Answer::new(200, shown(call, &found.value)?))
     }
 
-    pub(crate) fn list(&self, call: &Call<'_>) -> Result<Answer, Failure> {
+    pub(crate) fn list(&self, call: &Call<'_>) -> Result<Listing, Failure> {
         let selection = Selection::new(&call.resource, &call.query, "")?;
         let place = prefix(&call.resource, &call.path.namespace);
         let go_on = self.page_start(call)?;
@@ -71,8 +64,23 @@ impl Registry {
             revision,
             after: item.key[place.len()..].to_owned(),
         });
-        let rest = Rest { token, remaining };
-        Ok(Answer::new(200, body(call, revision, &items, &rest)?))
+        let mut meta = json!({"resourceVersion": revision.0.to_string()});
+        if let Some(token) = token {
+            meta["continue"] = token.write().into();
+        }
+        if let Some(remaining) = remaining {
+            meta["remainingItemCount"] = remaining.into();
+        }
+        Ok(Listing {
+            resource: call.resource.clone(),
+            items: items.iter().map(|item| item.value.clone()).collect(),
+            meta,
+            representation: call.representation,
+            include: included(call)?,
+            now: call.request.now,
+            layout: Layout::default(),
+            warnings: Vec::new(),
+        })
     }
 
     fn page_start(&self, call: &Call<'_>) -> Result<Option<Token>, Failure> {
@@ -126,7 +134,7 @@ fn unreadable(error: ReadError, paging: bool) -> Failure {
 
 /// An object as it was asked for.
 fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
-    Ok(match call.request.representation {
+    Ok(match call.representation {
         Representation::Whole | Representation::Discovery => {
             whole(&call.resource, &call.resource.bare(stored))
         }
@@ -169,57 +177,4 @@ pub(crate) fn included(call: &Call<'_>) -> Result<IncludeObject, Failure> {
     let asked = pairs.find(|(key, _)| key == "includeObject");
     let asked = asked.map_or("", |(_, value)| value.as_str());
     IncludeObject::parse(asked).map_err(Failure::bad_request)
-}
-
-fn body(
-    call: &Call<'_>,
-    revision: Revision,
-    items: &[&Item<Arc<Stored>>],
-    rest: &Rest,
-) -> Result<Bytes, Failure> {
-    let mut meta = json!({"resourceVersion": revision.0.to_string()});
-    if let Some(token) = &rest.token {
-        meta["continue"] = token.write().into();
-    }
-    if let Some(remaining) = rest.remaining {
-        meta["remainingItemCount"] = remaining.into();
-    }
-    let objects = || items.iter().map(|item| call.resource.object(&item.value));
-    Ok(match call.request.representation {
-        Representation::Whole | Representation::Discovery => {
-            let mut out = head(
-                &call.resource.list_kind,
-                &call.resource.api_version(),
-                &meta,
-            );
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(&call.resource.bare(&item.value));
-            }
-            out.extend_from_slice(b"]}");
-            out.into()
-        }
-        Representation::Metadata => {
-            let items: Vec<Value> = objects().map(|object| partial(&object)).collect();
-            let list = json!({
-                "kind": "PartialObjectMetadataList",
-                "apiVersion": "meta.k8s.io/v1",
-                "metadata": meta,
-                "items": items,
-            });
-            list.to_string().into()
-        }
-        Representation::Table => {
-            let objects: Vec<Object> = objects().collect();
-            table_of(call, &objects, meta)?.to_string().into()
-        }
-    })
-}
-
-fn head(kind: &str, api_version: &str, meta: &Value) -> Vec<u8> {
-    let head =
-        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{meta},"items":["#);
-    head.into_bytes()
 }

@@ -93,6 +93,24 @@ impl Registry {
     }
 }
 
+/// What upstream's router thinks of a content type: it must be one of those that are known.
+pub(crate) fn check_route(content_type: &str) -> Result<(), Failure> {
+    let known = |one: &str| {
+        let name = one.split(';').next().unwrap_or_default().trim();
+        matches!(name, JSON | MERGE | STRATEGIC | APPLY)
+    };
+    match content_type.split(',').any(known) {
+        true => Ok(()),
+        false => Err(unrouted()),
+    }
+}
+
+fn unrouted() -> Failure {
+    let mut failure = Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+    failure.0.details = Some(StatusDetails::default());
+    failure
+}
+
 fn content_type<'a>(call: &'a Call<'_>) -> &'a str {
     call.request
         .content_type
@@ -119,9 +137,7 @@ fn change(call: &Call<'_>, value: Value) -> Result<Value, Failure> {
         return Err(Failure::unsupported_media_type(&[JSON, MERGE, APPLY]));
     }
     if !matches!(kind, JSON | MERGE | STRATEGIC) {
-        return Err(Failure::unsupported_media_type(&[
-            JSON, MERGE, STRATEGIC, APPLY,
-        ]));
+        return Err(unrouted());
     }
     let patch: Value = serde_json::from_slice(call.request.body)
         .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;

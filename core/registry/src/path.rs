@@ -4,6 +4,8 @@
 
 use flyball_api::Text;
 
+use crate::failure::Failure;
+
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
@@ -49,6 +51,9 @@ impl ResourcePath {
 impl Path {
     /// Reads a decoded path.
     pub fn parse(path: &str) -> Self {
+        if path.starts_with("//") {
+            return Self::Other;
+        }
         let mut parts = path.split('/').filter(|part| !part.is_empty());
         let group = match parts.next() {
             Some("api") => "",
@@ -87,6 +92,33 @@ impl Path {
     }
 }
 
+impl ResourcePath {
+    /// Refuses words that would lead out of the place where objects are kept, as upstream does.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let name = self.name.as_str();
+        let fault = match name {
+            "." => Some("may not be '.'"),
+            ".." => Some("may not be '..'"),
+            name if name.contains('/') => Some("may not contain '/'"),
+            name if name.contains('%') => Some("may not contain '%'"),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            let message = format!("Name parameter invalid: {name:?}: {fault}");
+            return Err(Failure::bad_request(message));
+        }
+        if matches!(self.namespace.as_str(), "." | "..") {
+            let mut key = format!("/{}/{}", self.resource, self.namespace);
+            if !name.is_empty() {
+                key.push('/');
+                key.push_str(name);
+            }
+            return Err(Failure::new(500, "", format!("invalid key: {key:?}")));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +133,36 @@ mod tests {
                     at.namespace, at.resource, at.name, at.subresource
                 ),
             )),
+        }
+    }
+
+    #[test]
+    fn nothing_leads_out_of_the_place_of_a_kind() {
+        let told = |path: &str| match Path::parse(path) {
+            Path::Resource(at) => at.check().err().map(|failure| failure.0.message),
+            Path::Other => Some("nothing".into()),
+        };
+        for (path, want) in [
+            ("/api/v1/namespaces/a/pods/b.c", None),
+            (
+                "/api/v1/namespaces/a/pods/..",
+                Some("Name parameter invalid: \"..\": may not be '..'"),
+            ),
+            (
+                "/api/v1/nodes/.",
+                Some("Name parameter invalid: \".\": may not be '.'"),
+            ),
+            (
+                "/api/v1/nodes/a%b",
+                Some("Name parameter invalid: \"a%b\": may not contain '%'"),
+            ),
+            (
+                "/api/v1/namespaces/../pods",
+                Some("invalid key: \"/pods/..\""),
+            ),
+            ("//api/v1/namespaces/a", Some("nothing")),
+        ] {
+            assert_eq!(told(path).as_deref(), want, "{path}");
         }
     }
 

@@ -244,7 +244,7 @@ impl Query {
 }
 
 /// What upstream takes for yes in a query: everything but these.
-fn flag(value: &str) -> bool {
+pub(crate) fn flag(value: &str) -> bool {
     !matches!(value, "false" | "0")
 }
 

@@ -1,5 +1,6 @@
 //! The registry: what is stored, who may do what, and the one way in.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use flyball_rbac::{Attributes, RoleIndex, Target};
@@ -9,25 +10,28 @@ use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Tra
 use crate::answer::{Answer, Reply};
 use crate::custom::Definitions;
 use crate::failure::Failure;
+use crate::negotiation::{self, Choice, Offer};
 use crate::object::Object;
 use crate::path::{Path, ResourcePath};
 use crate::query::Query;
-use crate::request::{Chance, Method, Request};
+use crate::request::{Chance, Method, Representation, Request};
 use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::tokens::Issuer;
-use crate::{bootstrap, documents, kinds, reviews};
+use crate::{bootstrap, documents, kinds, patch, reviews};
 
 /// An API server's state and rules.
 pub struct Registry {
     store: Store<Arc<Stored>>,
-    committed: Vec<Committed<Arc<Stored>>>,
+    committed: VecDeque<Committed<Arc<Stored>>>,
     roles: RoleIndex,
     served: Served,
     node_ports: NodePorts,
     definitions: Definitions,
     issuer: Option<Issuer>,
+    /// Where clients reach the server: ranges of clients, and the address that they should use.
+    addresses: Vec<(String, String)>,
 }
 
 /// A request whose words have been understood.
@@ -36,6 +40,7 @@ pub(crate) struct Call<'a> {
     pub(crate) path: ResourcePath,
     pub(crate) resource: Arc<Kind>,
     pub(crate) query: Query,
+    pub(crate) representation: Representation,
 }
 
 impl Call<'_> {
@@ -53,12 +58,13 @@ impl Registry {
     pub fn new(store: Store<Arc<Stored>>) -> Self {
         let mut registry = Self {
             store,
-            committed: Vec::new(),
+            committed: VecDeque::new(),
             roles: RoleIndex::default(),
             served: Served::built_in(),
             node_ports: NodePorts::default(),
             definitions: Definitions::default(),
             issuer: None,
+            addresses: Vec::new(),
         };
         registry.read_roles();
         registry.read_node_ports();
@@ -98,17 +104,41 @@ impl Registry {
         self.store.revision()
     }
 
-    /// What was committed since this was last asked, to be made durable before anything that was
-    /// answered meanwhile is told to anybody.
-    pub fn take_committed(&mut self) -> Vec<Committed<Arc<Stored>>> {
-        std::mem::take(&mut self.committed)
+    /// From now on discovery tells clients to reach the server at this address.
+    pub(crate) fn tell_address(&mut self, address: String) {
+        self.addresses = vec![("0.0.0.0/0".to_owned(), address)];
+    }
+
+    /// Whether something was committed that nobody has taken yet.
+    pub fn has_committed(&self) -> bool {
+        !self.committed.is_empty()
+    }
+
+    /// The oldest commit that nobody has taken yet, to be made durable before anything that was
+    /// answered since is told to anybody.
+    pub fn take_committed(&mut self) -> Option<Committed<Arc<Stored>>> {
+        self.committed.pop_front()
+    }
+
+    /// Whether whoever asks may do so at all, whatever the body of the request is.
+    pub fn check_access(&self, request: &Request<'_>) -> Result<(), Failure> {
+        match Path::parse(request.path) {
+            Path::Resource(path) => {
+                let target = Target::Resource(path.target());
+                self.authorize(request, verb(request, &path), target)
+            }
+            Path::Other => {
+                let target = Target::Path(request.path);
+                self.authorize(request, path_verb(request.method), target)
+            }
+        }
     }
 
     /// Does what a request asks for, or says why not.
     pub fn handle(&mut self, request: Request<'_>, chance: &mut Chance<'_>) -> Reply {
         let reply = match self.try_handle(request, chance) {
             Ok(reply) => reply,
-            Err(failure) => Reply::Answer(failure.into()),
+            Err(failure) => Reply::Answer(Answer::refusal(failure, request.accept)),
         };
         self.settle_definitions(request.now, chance);
         reply
@@ -119,27 +149,41 @@ impl Registry {
         request: Request<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Reply, Failure> {
-        let pairs = request.query.iter();
-        let query = Query::parse(pairs.map(|(key, value)| (key.as_str(), value.as_str())))?;
         let path = match Path::parse(request.path) {
             Path::Resource(path) => path,
             Path::Other => {
                 let target = Target::Path(request.path);
                 self.authorize(&request, path_verb(request.method), target)?;
-                let found = documents::answer(&request, &self.served);
+                let found = documents::answer(&request, &self.served, &self.addresses)?;
                 let found = found.or_else(|| self.openid(request.path));
-                return found.map(Reply::Answer).ok_or_else(Failure::no_such_path);
+                return Ok(found.map_or(Reply::Page, Reply::Answer));
             }
         };
-        let verb = verb(&request, &path, &query);
+        let verb = verb(&request, &path);
         self.authorize(&request, verb, Target::Resource(path.target()))?;
         let resource = self.served.find(&path.group, &path.version, &path.resource);
-        let resource = resource.cloned().ok_or_else(Failure::no_such_path)?;
+        let Some(resource) = resource.cloned() else {
+            return match self.served.has_group(&path.group) {
+                true => Err(Failure::no_such_path()),
+                false => Ok(Reply::Page),
+            };
+        };
+        if matches!(
+            request.method,
+            Method::Head | Method::Options | Method::Other
+        ) {
+            return Err(Failure::method_not_allowed());
+        }
+        let choice = negotiated(&request, verb, resource.of_definition().is_none())?;
+        path.check()?;
+        let pairs = request.query.iter();
+        let query = Query::parse(pairs.map(|(key, value)| (key.as_str(), value.as_str())))?;
         let call = Call {
             request,
             path,
             resource,
             query,
+            representation: choice.representation,
         };
         let misplaced = call.resource.of_definition().is_some()
             && call.path.namespace.is_empty() == call.resource.namespaced
@@ -147,13 +191,20 @@ impl Registry {
         if misplaced {
             return Err(Failure::no_such_path());
         }
-        let mut reply = self.dispatch(verb, &call, chance)?;
-        if let (Reply::Answer(answer), Some(custom)) = (&mut reply, call.resource.of_definition()) {
-            answer
-                .warnings
-                .splice(0..0, custom.warnings().iter().cloned());
-        }
-        Ok(reply)
+        let custom = call.resource.of_definition();
+        let warnings = custom.map_or(&[][..], |custom| custom.warnings());
+        Ok(match self.dispatch(verb, &call, chance)? {
+            Reply::Answer(mut answer) => {
+                answer.warnings.splice(0..0, warnings.iter().cloned());
+                Reply::Answer(answer.shown(choice))
+            }
+            Reply::List(mut list) => {
+                list.layout = choice.layout();
+                list.warnings = warnings.to_vec();
+                Reply::List(list)
+            }
+            other => other,
+        })
     }
 
     fn dispatch(
@@ -178,7 +229,7 @@ impl Registry {
         }
         match verb {
             "get" => answered(self.get(call)?),
-            "list" => answered(self.list(call)?),
+            "list" => self.list(call).map(|list| Reply::List(Box::new(list))),
             "watch" => self.watch(call).map(|watch| Reply::Watch(Box::new(watch))),
             "create" => answered(self.create(call, chance)?),
             "update" => answered(self.update(call, chance)?),
@@ -240,7 +291,7 @@ impl Registry {
             self.note_definition(event);
         }
         if !committed.events.is_empty() {
-            self.committed.push(committed);
+            self.committed.push_back(committed);
         }
         Ok(())
     }
@@ -312,14 +363,39 @@ pub(crate) fn path_verb(method: Method) -> &'static str {
         Method::Put => "put",
         Method::Patch => "patch",
         Method::Delete => "delete",
+        Method::Head => "head",
+        Method::Options => "options",
+        Method::Other => "",
     }
 }
 
-pub(crate) fn verb(request: &Request<'_>, path: &ResourcePath, query: &Query) -> &'static str {
+/// How the answer is to look, if the router and the handler of upstream would both agree.
+fn negotiated(request: &Request<'_>, verb: &str, is_built_in: bool) -> Result<Choice, Failure> {
+    let (produces, offer) = match verb {
+        "list" => (negotiation::ROUTED_COLLECTION, Offer::Objects),
+        "watch" => (negotiation::ROUTED_COLLECTION, Offer::Changes),
+        _ => (negotiation::ROUTED, Offer::Objects),
+    };
+    // What custom resources can do is not a matter of the router's.
+    if is_built_in && verb == "patch" {
+        patch::check_route(request.content_type)?;
+    }
+    if is_built_in {
+        negotiation::check_route(request.accept, produces)?;
+    }
+    negotiation::choose(request.accept, offer)
+}
+
+pub(crate) fn verb(request: &Request<'_>, path: &ResourcePath) -> &'static str {
+    let watches = || {
+        let mut asked = request.query.iter().filter(|(key, _)| key == "watch");
+        asked.any(|(_, value)| crate::query::flag(value))
+    };
     match request.method {
-        Method::Get if query.watch && path.subresource.is_empty() => "watch",
-        Method::Get if path.name.is_empty() => "list",
-        Method::Get => "get",
+        Method::Get if path.subresource.is_empty() && watches() => "watch",
+        Method::Get | Method::Head if path.name.is_empty() => "list",
+        Method::Get | Method::Head => "get",
+        Method::Options | Method::Other => "",
         Method::Post => "create",
         Method::Put => "update",
         Method::Patch => "patch",

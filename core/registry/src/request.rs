@@ -16,8 +16,8 @@ pub struct Request<'a> {
     pub body: &'a [u8],
     /// What the body is written in, as the header says it.
     pub content_type: &'a str,
-    /// How the answer should look.
-    pub representation: Representation,
+    /// How the answer should look, as the header says it.
+    pub accept: &'a str,
     /// Who asks.
     pub user: &'a User,
     /// The program that asks, as it introduced itself.
@@ -39,6 +39,12 @@ pub enum Method {
     Patch,
     /// Remove.
     Delete,
+    /// Like a read, but only for the head of its answer.
+    Head,
+    /// Which methods there are: nobody answers that here.
+    Options,
+    /// Any other.
+    Other,
 }
 
 /// How objects are shown.

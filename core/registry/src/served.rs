@@ -166,6 +166,11 @@ impl Served {
         &self.kinds
     }
 
+    /// Whether anything of this group is served.
+    pub(crate) fn has_group(&self, group: &str) -> bool {
+        self.kinds.iter().any(|kind| kind.group == group)
+    }
+
     /// The kind with this name in paths.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
         let order = |of: &Arc<Kind>| {

@@ -3,11 +3,12 @@ use flyball_rbac::{MASTERS, User};
 use flyball_storage::Store;
 use serde_json::{Value, json};
 
-use crate::{Answer, Chance, Method, Polled, Registry, Reply, Representation, Request, Watch};
+use crate::{Answer, Chance, Method, Polled, Registry, Reply, Request, Watch};
 
 mod admitting;
 mod custom;
 mod lifecycle;
+mod negotiating;
 mod reading;
 mod watching;
 
@@ -17,7 +18,6 @@ pub(crate) struct Server {
     pub(crate) user: User,
     random: u64,
     pub(crate) now: Timestamp,
-    representation: Representation,
 }
 
 impl Server {
@@ -27,7 +27,6 @@ impl Server {
             user: User::of_groups("admin", &[MASTERS]),
             random: 7,
             now: "2026-01-02T03:04:05Z".parse().unwrap(),
-            representation: Representation::Whole,
         };
         let mut random = server.random;
         let mut draw = || next(&mut random);
@@ -47,6 +46,17 @@ impl Server {
     }
 
     fn reply(&mut self, method: Method, target: &str, content_type: &str, body: &[u8]) -> Reply {
+        self.reply_to(method, target, content_type, "", body)
+    }
+
+    fn reply_to(
+        &mut self,
+        method: Method,
+        target: &str,
+        content_type: &str,
+        accept: &str,
+        body: &[u8],
+    ) -> Reply {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let pairs: Vec<(String, String)> = query
             .split('&')
@@ -59,7 +69,7 @@ impl Server {
             query: &pairs,
             body,
             content_type,
-            representation: self.representation,
+            accept,
             user: &self.user,
             agent: "tests/1",
             now: self.now,
@@ -80,10 +90,10 @@ impl Server {
             Value::Null => Vec::new(),
             body => body.to_string().into_bytes(),
         };
-        let Reply::Answer(Answer { code, body, .. }) =
-            self.reply(method, target, content_type, &body)
-        else {
-            panic!("{target} is a watch");
+        let Answer { code, body, .. } = match self.reply(method, target, content_type, &body) {
+            Reply::Answer(answer) => answer,
+            Reply::List(list) => list.render(),
+            other => panic!("{target}: {other:?}"),
         };
         (code, serde_json::from_slice(&body).unwrap())
     }
@@ -115,7 +125,7 @@ impl Server {
     fn watch(&mut self, target: &str) -> Box<Watch> {
         match self.reply(Method::Get, target, "", &[]) {
             Reply::Watch(watch) => watch,
-            Reply::Answer(answer) => panic!("{target}: {answer:?}"),
+            other => panic!("{target}: {other:?}"),
         }
     }
 

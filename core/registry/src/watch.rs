@@ -83,7 +83,7 @@ impl Registry {
             resource: call.resource.clone(),
             prefix: prefix.into(),
             selection,
-            representation: call.request.representation,
+            representation: call.representation,
             include: included(call)?,
             headers: true,
             told,

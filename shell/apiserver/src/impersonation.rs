@@ -7,7 +7,7 @@ use flyball_rbac::User;
 use flyball_registry::Failure;
 use http::{HeaderMap, HeaderValue};
 
-use crate::server::decoded;
+use crate::target::unescaped;
 
 const USER: &str = "impersonate-user";
 const UID: &str = "impersonate-uid";
@@ -26,7 +26,7 @@ pub(crate) fn wanted(headers: &HeaderMap) -> Result<Option<User>, Failure> {
     };
     for name in headers.keys() {
         if let Some(key) = name.as_str().strip_prefix(EXTRA) {
-            let key = decoded(key).unwrap_or_else(|| key.to_owned());
+            let key = unescaped(key, false).unwrap_or_else(|| key.to_owned());
             let values = headers.get_all(name).iter().map(text);
             user.extra.entry(key.into()).or_default().extend(values);
         }

@@ -12,16 +12,22 @@
 //! [`ApiServer::open`] is the way in; [`LocalService`] serves clients in the same process,
 //! [`listen`] those that come over HTTPS.
 
-mod accept;
 mod authentication;
 mod authority;
 mod body;
 mod certificates;
+mod deadline;
+mod edge;
+mod health;
 mod impersonation;
+mod in_flight;
 mod listener;
 mod local;
+mod page;
+mod rendering;
 mod server;
 mod signing;
+mod target;
 
 pub use authority::{Authority, AuthorityError, KeyPairPem, Tls};
 pub use body::Body;

@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
-use http_body_util::{BodyExt, Limited};
+use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -19,11 +18,10 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::authentication::authenticate;
 use crate::authority::Tls;
-use crate::body::Body;
 use crate::certificates::Shown;
-use crate::server::{ApiServer, BODY_BYTES_MAX};
+use crate::edge::serve;
+use crate::server::ApiServer;
 
 /// Connections at once; who comes later waits.
 const CONNECTIONS_MAX: usize = 4096;
@@ -31,20 +29,19 @@ const CONNECTIONS_MAX: usize = 4096;
 /// How long a client may take for its handshake and for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// A server that listens. Dropping it ends it at once.
 pub struct Listening {
     /// Where.
     pub address: SocketAddr,
     accepting: JoinHandle<()>,
     closing: watch::Sender<bool>,
+    server: Arc<ApiServer>,
 }
 
 impl Listening {
     /// Takes no new connections and ends those that there are.
     pub async fn stop(self) {
+        self.server.begin_stop();
         self.closing.send_replace(true);
         self.accepting.abort();
     }
@@ -62,6 +59,7 @@ pub fn listen(server: Arc<ApiServer>, socket: TcpListener, tls: Tls) -> std::io:
     let address = socket.local_addr()?;
     let (closing, closed) = watch::channel(false);
     let (acceptor, clients) = (TlsAcceptor::from(tls.config), tls.clients);
+    let listened_for = server.clone();
     let accepting = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
@@ -90,6 +88,7 @@ pub fn listen(server: Arc<ApiServer>, socket: TcpListener, tls: Tls) -> std::io:
         address,
         accepting,
         closing,
+        server: listened_for,
     })
 }
 
@@ -139,39 +138,4 @@ async fn connection(
     if let Err(error) = ended {
         tracing::debug!(%error, "connection ended early");
     }
-}
-
-async fn serve(
-    server: &Arc<ApiServer>,
-    shown: &Shown,
-    request: Request<Incoming>,
-) -> Response<Body> {
-    let (head, body) = request.into_parts();
-    let user = match authenticate(server, shown, &head.headers).await {
-        Ok(user) => user,
-        Err(why) => {
-            tracing::warn!(method = %head.method, path = head.uri.path(), %why, "Unable to authenticate the request");
-            return refused(401, "Unauthorized", "Unauthorized");
-        }
-    };
-    let collected = timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
-    let body = match collected {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => {
-            return refused(
-                413,
-                "RequestEntityTooLarge",
-                "the request body is too large or broke off",
-            );
-        }
-        Err(_) => return refused(408, "Timeout", "the request body did not arrive in time"),
-    };
-    server.answer(Request::from_parts(head, body), &user).await
-}
-
-fn refused(code: u16, reason: &str, message: &str) -> Response<Body> {
-    let failure = flyball_registry::Failure::new(code, reason, message);
-    let mut response = Response::new(Body::whole(failure.body().into()));
-    *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
-    response
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -10,21 +11,21 @@ use flyball_api::Timestamp;
 use flyball_durable::{Commit, IntoStoreError, Log, OpenError, Options};
 use flyball_rbac::User;
 use flyball_registry::{
-    Answer, Chance, Failure, ISSUER, Issuer, Method, Registry, Reply, Request, Signer, Stored,
-    TokenRefused, open_token,
+    Answer, Chance, Failure, ISSUER, Issuer, Listing, Method, Registry, Reply, Request, Signer,
+    Stored, TokenRefused, Watch, open_token,
 };
 use flyball_storage::Revision;
-use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WARNING};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT, WARNING};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::sync::{Mutex, watch};
 
-use crate::accept::representation;
 use crate::authority::Authority;
 use crate::body::{Body, WatchBody};
+use crate::health;
 use crate::impersonation::wanted;
-
-/// The largest body that is read, as upstream's.
-pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
+use crate::in_flight::InFlight;
+use crate::page::Page;
+use crate::target::Target;
 
 /// An API server without its sockets.
 pub struct ApiServer {
@@ -33,6 +34,8 @@ pub struct ApiServer {
     /// The newest revision that is durable, for whoever waits for news.
     news: watch::Receiver<flyball_durable::Durable>,
     signer: Arc<dyn Signer>,
+    in_flight: InFlight,
+    stopping: AtomicBool,
 }
 
 /// Why a server could not be opened.
@@ -67,6 +70,8 @@ impl ApiServer {
             news: log.durable(),
             log,
             signer,
+            in_flight: InFlight::default(),
+            stopping: AtomicBool::new(false),
         });
         let mut registry = server.registry.lock().await;
         server.hand_over(&mut registry).await;
@@ -77,7 +82,10 @@ impl ApiServer {
     /// Tells clients from now on that the server is found at this address.
     pub async fn reached_at(&self, address: SocketAddr) {
         let issuer = issuer(&self.signer, &format!("https://{address}"));
-        self.registry.lock().await.issue_with(issuer);
+        let mut registry = self.registry.lock().await;
+        registry.issue_with(issuer);
+        registry.advertise(address, now(), &mut Chance(&mut random));
+        self.hand_over(&mut registry).await;
     }
 
     /// Whom a token speaks for.
@@ -88,85 +96,115 @@ impl ApiServer {
         Ok(found.user)
     }
 
-    /// Answers a request of a user who is known.
+    /// Answers a request of a user who is known, within the process: nothing is limited or laid out.
     pub async fn answer(
         self: &Arc<Self>,
         request: http::Request<Bytes>,
         user: &User,
     ) -> Response<Body> {
         let (head, body) = request.into_parts();
-        let method = match head.method.as_str() {
-            "GET" | "HEAD" => Method::Get,
-            "POST" => Method::Post,
-            "PUT" => Method::Put,
-            "PATCH" => Method::Patch,
-            "DELETE" => Method::Delete,
-            _ => return respond(Failure::method_not_allowed().into()),
-        };
-        let header = |name| {
-            let value = head
-                .headers
-                .get(name)
-                .and_then(|value: &HeaderValue| value.to_str().ok());
-            value.unwrap_or_default()
-        };
-        let Some(representation) = representation(header(ACCEPT)) else {
-            let message = "only the following media types are accepted: application/json";
-            return respond(Failure::new(406, "NotAcceptable", message).into());
-        };
-        let (Some(path), Some(query)) = (decoded(head.uri.path()), pairs(head.uri.query())) else {
-            return respond(Failure::bad_request("the path or the query is not UTF-8").into());
+        let Some(target) = Target::decode(&head.uri) else {
+            return Page::error(400, "400 Bad Request").respond();
         };
         let wanted = match wanted(&head.headers) {
             Ok(wanted) => wanted,
-            Err(failure) => return respond(failure.into()),
+            Err(failure) => {
+                let answer = Answer::from(failure);
+                return whole(&answer, answer.content_type, answer.body.clone());
+            }
         };
-        let request = Request {
-            method,
-            path: &path,
-            query: &query,
-            body: &body,
-            content_type: header(CONTENT_TYPE),
-            representation,
+        let asked = Asked {
+            method: &head.method,
+            headers: &head.headers,
+            target: &target,
             user,
-            agent: header(USER_AGENT),
-            now: now(),
+            wanted: wanted.as_ref(),
         };
+        match self.reply(&asked, &body).await {
+            Reply::Answer(answer) => whole(&answer, answer.content_type, answer.body.clone()),
+            Reply::List(list) => {
+                let answer = rendered(*list).await;
+                whole(&answer, answer.content_type, answer.body.clone())
+            }
+            Reply::Watch(watch) => self.watch(watch),
+            Reply::Page => self.page(&target).await.respond(),
+        }
+    }
+
+    /// What the registry says to a request, once everything that it is based on is durable.
+    pub(crate) async fn reply(&self, asked: &Asked<'_>, body: &[u8]) -> Reply {
         let (reply, seen) = {
             let mut registry = self.registry.lock().await;
-            let reply = decide(&mut registry, request, wanted.as_ref());
+            let reply = decide(&mut registry, asked.request(body), asked.wanted);
             self.hand_over(&mut registry).await;
             (reply, registry.revision())
         };
         if let Err(error) = self.log.wait(seen).await {
             tracing::error!(%error, "not answered: what it is based on is not durable");
             let message = format!("the data could not be written to disk: {error}");
-            return respond(Failure::new(500, "InternalError", message).into());
+            let failure = Failure::new(500, "InternalError", message);
+            return Reply::Answer(Answer::refusal(failure, asked.header(ACCEPT)));
         }
-        match reply {
-            Reply::Answer(answer) => {
-                if answer.code == 403 {
-                    let told: serde_json::Value =
-                        serde_json::from_slice(&answer.body).unwrap_or_default();
-                    let why = told["message"].as_str().unwrap_or_default();
-                    tracing::info!(user = %user.name, method = %head.method, %path, why, "Forbidden");
-                }
-                respond(answer)
-            }
-            Reply::Watch(watch) => {
-                let body = WatchBody::new(self.clone(), watch);
-                let mut response = Response::new(Body::Watch(body));
-                let json = HeaderValue::from_static("application/json");
-                response.headers_mut().insert(CONTENT_TYPE, json);
-                response
-            }
+        if let Reply::Answer(answer) = &reply
+            && answer.code == 403
+        {
+            asked.log_refusal(&answer.body);
+        }
+        reply
+    }
+
+    /// Whether whoever asks may do so at all, whatever the body is.
+    pub(crate) async fn check_access(&self, asked: &Asked<'_>) -> Result<(), Failure> {
+        let registry = self.registry.lock().await;
+        let request = asked.request(&[]);
+        let access = match asked.wanted {
+            None => registry.check_access(&request),
+            Some(wanted) => registry.impersonate(&request, wanted).and_then(|user| {
+                registry.check_access(&Request {
+                    user: &user,
+                    ..request
+                })
+            }),
+        };
+        access.inspect_err(|failure| asked.log_refusal(&failure.body()))
+    }
+
+    /// The changes that a watch tells.
+    pub(crate) fn watch(self: &Arc<Self>, watch: Box<Watch>) -> Response<Body> {
+        let body = WatchBody::new(self.clone(), watch);
+        let mut response = Response::new(Body::Watch(body));
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        response
+    }
+
+    /// A page of the server itself, for somebody who may see it.
+    pub(crate) async fn page(&self, target: &Target) -> Page {
+        health::page(target, &self.health()).unwrap_or_else(Page::not_found)
+    }
+
+    fn health(&self) -> health::State {
+        let failure = self.news.borrow().failure.clone();
+        health::State {
+            broken: failure.map(|failure| failure.to_string()),
+            is_stopping: self.stopping.load(Ordering::Relaxed),
         }
     }
 
-    /// Gives what was committed to the log, in order: the caller holds the registry.
+    /// From now on the server says that it is not ready any more.
+    pub(crate) fn begin_stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives what was committed to the log, in order: the caller holds the registry. If it is given up
+    /// while it waits, what is left is handed over by the next one.
     async fn hand_over(&self, registry: &mut Registry) {
-        for committed in registry.take_committed() {
-            match self.log.reserve().await {
+        while registry.has_committed() {
+            let place = self.log.reserve().await;
+            let Some(committed) = registry.take_committed() else {
+                return;
+            };
+            match place {
                 Ok(place) => place.append(Commit::of(&committed, |stored| stored.bare().clone())),
                 // Whoever waits for it is told why.
                 Err(error) => tracing::error!(%error, "the log takes no more"),
@@ -176,6 +214,10 @@ impl ApiServer {
 
     pub(crate) async fn registry(&self) -> tokio::sync::MutexGuard<'_, Registry> {
         self.registry.lock().await
+    }
+
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.in_flight
     }
 
     pub(crate) fn news(&self) -> watch::Receiver<flyball_durable::Durable> {
@@ -202,7 +244,7 @@ fn decide(registry: &mut Registry, request: Request<'_>, wanted: Option<&User>) 
             },
             chance,
         ),
-        Err(failure) => Reply::Answer(failure.into()),
+        Err(failure) => Reply::Answer(Answer::refusal(failure, request.accept)),
     }
 }
 
@@ -213,13 +255,85 @@ fn issuer(signer: &Arc<dyn Signer>, at: &str) -> Issuer {
     }
 }
 
-fn respond(answer: Answer) -> Response<Body> {
-    let mut response = Response::new(Body::whole(answer.body));
+/// A request whose body is not looked at yet.
+pub(crate) struct Asked<'a> {
+    pub(crate) method: &'a http::Method,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) target: &'a Target,
+    pub(crate) user: &'a User,
+    /// Whom the user wants to be.
+    pub(crate) wanted: Option<&'a User>,
+}
+
+impl<'a> Asked<'a> {
+    /// A header as text; empty if it is not there or no text.
+    pub(crate) fn header(&self, name: HeaderName) -> &'a str {
+        let value = self.headers.get(name);
+        value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// Leaves a trace of who was refused what.
+    fn log_refusal(&self, body: &[u8]) {
+        let told: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let why = told["message"].as_str().unwrap_or_default();
+        let (user, path) = (&self.user.name, &self.target.path);
+        tracing::info!(%user, method = %self.method, %path, why, "Forbidden");
+    }
+
+    /// The request as the registry takes it.
+    pub(crate) fn request(&self, body: &'a [u8]) -> Request<'a> {
+        Request {
+            method: match self.method.as_str() {
+                "GET" => Method::Get,
+                "HEAD" => Method::Head,
+                "POST" => Method::Post,
+                "PUT" => Method::Put,
+                "PATCH" => Method::Patch,
+                "DELETE" => Method::Delete,
+                "OPTIONS" => Method::Options,
+                _ => Method::Other,
+            },
+            path: &self.target.path,
+            query: &self.target.query,
+            body,
+            content_type: self.header(CONTENT_TYPE),
+            accept: self.header(ACCEPT),
+            user: self.user,
+            agent: self.header(USER_AGENT),
+            now: now(),
+        }
+    }
+}
+
+/// Writes a list; a long one where nobody has to wait for it.
+pub(crate) async fn rendered(list: Listing) -> Answer {
+    if list.is_short() {
+        return list.render();
+    }
+    match tokio::task::spawn_blocking(|| list.render()).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            tracing::error!(%error, "a list could not be written");
+            Failure::new(500, "InternalError", error.to_string()).into()
+        }
+    }
+}
+
+/// An answer with this body.
+pub(crate) fn whole(answer: &Answer, content_type: &str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::whole(body));
     *response.status_mut() =
         StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    for warning in answer.warnings {
+    if let Ok(content_type) = HeaderValue::from_str(content_type) {
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    if answer.retry_after_seconds > 0 {
+        headers.insert(RETRY_AFTER, answer.retry_after_seconds.into());
+    }
+    for warning in &answer.warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
         if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
             headers.append(WARNING, value);
@@ -238,55 +352,4 @@ pub(crate) fn now() -> Timestamp {
 
 fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
-}
-
-/// A path or a part of a query without its escapes; `None` if it is not UTF-8 then.
-pub(crate) fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let escape = after.get(..2).and_then(|digits| {
-            let digits = std::str::from_utf8(digits).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        });
-        match (byte, escape) {
-            (b'%', Some(escaped)) => {
-                bytes.push(escaped);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn pairs(query: Option<&str>) -> Option<Vec<(String, String)>> {
-    let parts = query
-        .unwrap_or_default()
-        .split('&')
-        .filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let spaced = |text: &str| decoded(&text.replace('+', " "));
-            Some((spaced(key)?, spaced(value)?))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escapes_are_undone() {
-        assert_eq!(decoded("/a%20b%2Fc").as_deref(), Some("/a b/c"));
-        assert_eq!(decoded("100%"), Some("100%".to_owned()));
-        assert_eq!(decoded("%ff"), None);
-        let want = vec![("labelSelector".to_owned(), "a in (b,c)".to_owned())];
-        assert_eq!(pairs(Some("labelSelector=a+in+%28b%2Cc%29")), Some(want));
-    }
 }

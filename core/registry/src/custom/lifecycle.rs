@@ -249,7 +249,7 @@ impl Registry {
             query: &[],
             body: &[],
             content_type: "",
-            representation: Representation::Whole,
+            accept: "",
             user,
             agent: "kube-apiserver",
             now,
@@ -259,6 +259,7 @@ impl Registry {
             path: crate::ResourcePath::default(),
             resource: self.served().find(group, version, plural)?.clone(),
             query: Query::default(),
+            representation: Representation::Whole,
         })
     }
 

@@ -2,7 +2,7 @@ use flyball_rbac::{AUTHENTICATED, MASTERS, UNAUTHENTICATED, User};
 use serde_json::json;
 
 use crate::tests::Server;
-use crate::{Failure, Method, Representation, Request};
+use crate::{Failure, Method, Request};
 
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
@@ -36,7 +36,7 @@ fn ask(server: &Server, wanted: &User) -> Result<User, Failure> {
         query: &[],
         body: &[],
         content_type: "",
-        representation: Representation::Whole,
+        accept: "",
         user: &server.user,
         agent: "",
         now: server.now,

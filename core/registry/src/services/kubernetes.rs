@@ -55,6 +55,7 @@ impl Registry {
     /// Tells where the API server can be reached: in the service, its Endpoints and its EndpointSlice.
     /// An address of this machine alone is told as any other, although nobody else may write one.
     pub fn advertise(&mut self, address: SocketAddr, now: Timestamp, chance: &mut Chance<'_>) {
+        self.tell_address(address.to_string());
         let (ip, port) = (address.ip().to_string(), address.port());
         let family = if address.is_ipv6() { "IPv6" } else { "IPv4" };
         self.put_own(("", "services"), now, chance, |service| {

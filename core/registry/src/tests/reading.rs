@@ -76,7 +76,7 @@ fn a_list_is_read_at_the_version_that_is_asked_for() {
 #[test]
 fn paths_that_lead_nowhere_say_so() {
     let mut server = filled(0);
-    assert_eq!(server.get("/apis/nowhere/v1/things").0, 404);
+    assert_eq!(server.get("/apis/apps/v1/things").0, 404);
     assert_eq!(
         server.get("/api/v1/namespaces/default/pods/a/nothing").0,
         404

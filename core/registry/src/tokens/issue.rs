@@ -238,6 +238,7 @@ fn sent_to<'a>(call: &Call<'a>) -> Result<Call<'a>, Failure> {
         path: call.path.clone(),
         resource: Kind::alone(resource).into(),
         query: call.query.clone(),
+        representation: call.representation,
     })
 }
 

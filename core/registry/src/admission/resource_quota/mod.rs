@@ -169,7 +169,7 @@ fn with_used(
             query: &[],
             body: &[],
             content_type: "",
-            representation: Representation::Whole,
+            accept: "",
             user: &user,
             agent: "kube-apiserver",
             now: review.now,
@@ -180,6 +180,7 @@ fn with_used(
         },
         resource: resource.clone(),
         query: crate::query::Query::default(),
+        representation: Representation::Whole,
     };
     managed::note(&call, Some(quota), &mut after);
     let version = review.registry.revision().next().0.to_string();

@@ -1,0 +1,102 @@
+//! A collection as it was at one revision, to be written when there is time for it.
+//!
+//! Choosing what is in a list needs the store; writing it does not, and takes longer by far. So a list
+//! leaves the registry as references to what is stored.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Layout};
+use crate::list::partial;
+use crate::object::Object;
+use crate::request::Representation;
+use crate::served::Kind;
+use crate::stored::Stored;
+use crate::table::{IncludeObject, Table};
+
+/// A page of a collection.
+#[derive(Debug)]
+pub struct Listing {
+    pub(crate) resource: Arc<Kind>,
+    pub(crate) items: Vec<Arc<Stored>>,
+    /// The list's own metadata.
+    pub(crate) meta: Value,
+    pub(crate) representation: Representation,
+    pub(crate) include: IncludeObject,
+    pub(crate) now: flyball_api::Timestamp,
+    pub(crate) layout: Layout,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// As many objects are written in no time, even as rows of a table.
+const SHORT: usize = 64;
+
+impl Listing {
+    /// Whether it is written in no time.
+    pub fn is_short(&self) -> bool {
+        let is_spliced = matches!(self.representation, Representation::Whole);
+        self.items.len() <= SHORT || (is_spliced && self.items.len() <= 16 * SHORT)
+    }
+
+    /// The answer.
+    pub fn render(self) -> Answer {
+        let body = match self.representation {
+            Representation::Whole | Representation::Discovery => self.whole(),
+            Representation::Metadata => self.partial().to_string().into_bytes(),
+            Representation::Table => self.table().to_string().into_bytes(),
+        };
+        Answer {
+            layout: self.layout,
+            warnings: self.warnings,
+            ..Answer::new(200, body)
+        }
+    }
+
+    fn whole(&self) -> Vec<u8> {
+        let head = format!(
+            r#"{{"kind":"{}","apiVersion":"{}","metadata":{},"items":["#,
+            self.resource.list_kind,
+            self.resource.api_version(),
+            self.meta
+        );
+        let bytes: usize = self.items.iter().map(|item| item.bare().len() + 1).sum();
+        let mut out = Vec::with_capacity(head.len() + bytes + 3);
+        out.extend_from_slice(head.as_bytes());
+        for (at, item) in self.items.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&self.resource.bare(item));
+        }
+        out.extend_from_slice(b"]}");
+        out
+    }
+
+    fn objects(&self) -> impl Iterator<Item = Object> {
+        self.items.iter().map(|item| self.resource.object(item))
+    }
+
+    fn partial(&self) -> Value {
+        let items: Vec<Value> = self.objects().map(|object| partial(&object)).collect();
+        json!({
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": self.meta,
+            "items": items,
+        })
+    }
+
+    fn table(&self) -> Value {
+        let objects: Vec<Object> = self.objects().collect();
+        let table = Table {
+            group: &self.resource.group,
+            kind: &self.resource.kind,
+            custom: self.resource.columns(),
+            include: self.include,
+            headers: true,
+            now: self.now,
+        };
+        table.render(&objects, self.meta.clone())
+    }
+}

@@ -1,0 +1,128 @@
+//! What is answered to whom, by method, path and `Accept` header; compared with kube-apiserver v1.36.4.
+
+use super::Server;
+use crate::{Answer, Layout, Media, Method, Reply};
+
+fn answered(server: &mut Server, method: Method, target: &str, accept: &str) -> Option<Answer> {
+    let content_type = match method {
+        Method::Patch => "application/merge-patch+json",
+        _ => "",
+    };
+    match server.reply_to(method, target, content_type, accept, b"{}") {
+        Reply::Answer(answer) => Some(answer),
+        Reply::List(list) => Some(list.render()),
+        Reply::Page => None,
+        Reply::Watch(_) => panic!("{target}"),
+    }
+}
+
+#[test]
+fn methods_that_mean_nothing_are_refused() {
+    let mut server = Server::new();
+    let object = "/api/v1/namespaces/default";
+    for (method, target, code) in [
+        (Method::Head, object, 405),
+        (Method::Options, object, 405),
+        (Method::Other, object, 405),
+        (Method::Post, object, 405),
+        (Method::Head, "/api/v1/namespaces", 405),
+        (Method::Head, "/version", 405),
+        (Method::Post, "/version", 405),
+        (Method::Post, "/api", 405),
+        (Method::Post, "/apis/apps/v1", 405),
+        // The aggregator of upstream does not look at the method.
+        (Method::Post, "/apis", 200),
+        (Method::Delete, "/apis/apps", 200),
+        (Method::Get, "/version/", 200),
+    ] {
+        let answer = answered(&mut server, method, target, "").unwrap();
+        assert_eq!(answer.code, code, "{method:?} {target}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_missed_by_whoever_would_have_it() {
+    let mut server = Server::new();
+    for (target, in_group) in [
+        ("/nothing", false),
+        ("/apis/nothing", false),
+        ("/apis/nothing/v1", false),
+        ("/apis/nothing/v1/things", false),
+        ("/healthz", false),
+        ("/", false),
+        ("//api/v1/namespaces/default", false),
+        ("/apis/apps/v9", true),
+        ("/api/v9", true),
+        ("/api/v1/nothings", true),
+        ("/apis/apps/v9/deployments", true),
+    ] {
+        let answer = answered(&mut server, Method::Get, target, "");
+        assert_eq!(
+            answer.map(|one| one.code),
+            in_group.then_some(404),
+            "{target}"
+        );
+    }
+}
+
+#[test]
+fn refusals_are_written_in_what_is_accepted() {
+    let mut server = Server::new();
+    let missing = "/api/v1/namespaces/nix";
+    let in_json = Layout::Asked {
+        media: Media::Json,
+        indented: false,
+    };
+    let in_yaml = Layout::Asked {
+        media: Media::Yaml,
+        indented: false,
+    };
+    for (accept, code, layout) in [
+        ("", 404, in_json),
+        ("application/yaml", 404, in_yaml),
+        // Nobody can have a table of a refusal: then it is for people.
+        (
+            "application/json;as=Table;g=meta.k8s.io;v=v1",
+            404,
+            Layout::Fixed,
+        ),
+        (
+            "application/json;as=Foo;g=meta.k8s.io;v=v1",
+            406,
+            Layout::Fixed,
+        ),
+        ("application/vnd.kubernetes.protobuf", 406, Layout::Fixed),
+        ("text/html", 406, Layout::Fixed),
+        ("application/*", 406, in_json),
+    ] {
+        let answer = answered(&mut server, Method::Get, missing, accept).unwrap();
+        assert_eq!((answer.code, answer.layout), (code, layout), "{accept}");
+    }
+}
+
+#[test]
+fn a_patch_must_be_of_a_known_kind_before_anything_else() {
+    let mut server = Server::new();
+    for content_type in ["", "application/json", "application/apply-patch+cbor"] {
+        let target = "/api/v1/namespaces/nix";
+        let reply = server.reply_to(Method::Patch, target, content_type, "", b"{}");
+        let Reply::Answer(answer) = reply else {
+            panic!("{content_type}");
+        };
+        assert_eq!(answer.code, 415);
+        let body = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert!(
+            body.contains("\"message\":\"415: Unsupported Media Type\""),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn clients_are_told_where_the_server_is() {
+    let mut server = Server::new();
+    server.registry.tell_address("127.0.0.1:6443".to_owned());
+    let (_, document) = server.get("/api");
+    let address = &document["serverAddressByClientCIDRs"][0]["serverAddress"];
+    assert_eq!(address, "127.0.0.1:6443");
+}

@@ -1,0 +1,240 @@
+//! One request from the network, from its head to its answer: limits, then the body, then whoever knows.
+//!
+//! Who has no credentials is asked for none, but sends no body before it is clear that it may be read.
+//!
+//! Upstream: `apiserver/pkg/server/config.go` (`DefaultBuildHandlerChain`) and the filters there.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flyball_rbac::{MASTERS, UNAUTHENTICATED, User};
+use flyball_registry::{Answer, Failure, Path, Reply};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, HeaderName, USER_AGENT, VARY,
+};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use tokio::time::timeout;
+
+use crate::authentication::authenticate;
+use crate::body::Body;
+use crate::certificates::Shown;
+use crate::deadline::time_for;
+use crate::impersonation::wanted;
+use crate::page::Page;
+use crate::rendering::{laid_out, packed, unpacks};
+use crate::server::{ApiServer, Asked, rendered, whole};
+use crate::target::Target;
+
+/// The largest body that is read, as upstream's.
+const BODY_BYTES_MAX: usize = 3 << 20;
+
+/// The header that names a request in logs.
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// A longer name is not repeated.
+const AUDIT_ID_BYTES_MAX: usize = 64;
+
+/// Answers a request of somebody who has shown this certificate, or none.
+pub(crate) async fn serve(
+    server: &Arc<ApiServer>,
+    shown: &Shown,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let mut response = match Target::decode(&head.uri) {
+        None => Page::error(400, "400 Bad Request").respond(),
+        Some(target) => identified(server, shown, &head, &target, body).await,
+    };
+    let headers = response.headers_mut();
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
+    let named = head.headers.get(AUDIT_ID).cloned();
+    let named = named.filter(|name| !name.is_empty() && name.len() <= AUDIT_ID_BYTES_MAX);
+    let name = named.or_else(|| HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()).ok());
+    if let Some(name) = name {
+        headers.insert(AUDIT_ID, name);
+    }
+    response
+}
+
+/// The answer to somebody who can be believed.
+async fn identified(
+    server: &Arc<ApiServer>,
+    shown: &Shown,
+    head: &Parts,
+    target: &Target,
+    body: Incoming,
+) -> Response<Body> {
+    let mut asked = Asked {
+        method: &head.method,
+        headers: &head.headers,
+        target,
+        user: &User::default(),
+        wanted: None,
+    };
+    let user = match authenticate(server, shown, &head.headers).await {
+        Ok(user) => user,
+        Err(why) => {
+            tracing::warn!(method = %head.method, path = target.path, %why, "Unable to authenticate the request");
+            return refused(&asked, Failure::new(401, "Unauthorized", "Unauthorized"));
+        }
+    };
+    let wanted = match wanted(&head.headers) {
+        Ok(wanted) => wanted,
+        Err(failure) => return refused(&asked, failure),
+    };
+    asked.user = &user;
+    asked.wanted = wanted.as_ref();
+    limited(server, &asked, body).await
+}
+
+/// The answer within the time that a request has; a watch has its own.
+async fn limited(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> Response<Body> {
+    if is_watch(asked) {
+        return answer(server, asked, Bytes::new()).await;
+    }
+    let time = match time_for(asked.target.value("timeout")) {
+        Ok(time) => time,
+        Err(why) => return refused(asked, Failure::bad_request(why)),
+    };
+    match timeout(time, placed(server, asked, body)).await {
+        Ok(response) => response,
+        Err(_) => {
+            let message = "Timeout: request did not complete within the allotted timeout";
+            let mut failure = Failure::new(504, "Timeout", message);
+            failure.0.details = Some(flyball_api::StatusDetails::default());
+            refused(asked, failure)
+        }
+    }
+}
+
+/// The answer, once the body is there and there is a place among the requests in flight.
+async fn placed(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> Response<Body> {
+    let is_write = !matches!(*asked.method, Method::GET | Method::HEAD);
+    let body = match is_write {
+        // The body of a read means nothing.
+        false => Bytes::new(),
+        true => match received(server, asked, body).await {
+            Ok(body) => body,
+            Err(response) => return response,
+        },
+    };
+    let is_privileged = asked.user.groups.iter().any(|group| group == MASTERS);
+    let Some(_place) = server.in_flight().enter(is_write, is_privileged) else {
+        return Page::too_many_requests().respond();
+    };
+    answer(server, asked, body).await
+}
+
+/// The body of a request.
+async fn received(
+    server: &Arc<ApiServer>,
+    asked: &Asked<'_>,
+    body: Incoming,
+) -> Result<Bytes, Response<Body>> {
+    let is_known = !asked
+        .user
+        .groups
+        .iter()
+        .any(|group| group == UNAUTHENTICATED);
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let told_size = body.size_hint().lower();
+    let is_too_large = usize::try_from(told_size).is_ok_and(|size| size > BODY_BYTES_MAX);
+    if !is_known || is_too_large {
+        check_access(server, asked).await?;
+    }
+    if is_too_large {
+        return Err(refused(asked, too_large()));
+    }
+    match Limited::new(body, BODY_BYTES_MAX).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            check_access(server, asked).await?;
+            Err(refused(asked, too_large()))
+        }
+        Err(error) => {
+            let why = format!("the body of the request broke off: {error}");
+            Err(refused(asked, Failure::bad_request(why)))
+        }
+    }
+}
+
+async fn check_access(server: &Arc<ApiServer>, asked: &Asked<'_>) -> Result<(), Response<Body>> {
+    let access = server.check_access(asked).await;
+    access.map_err(|failure| refused(asked, failure))
+}
+
+fn too_large() -> Failure {
+    let message = format!("Request entity too large: limit is {BODY_BYTES_MAX}");
+    Failure::new(413, "RequestEntityTooLarge", message)
+}
+
+async fn answer(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Bytes) -> Response<Body> {
+    match server.reply(asked, &body).await {
+        Reply::Answer(answer) => shown(asked, answer).await,
+        Reply::List(list) => {
+            let answer = rendered(*list).await;
+            shown(asked, answer).await
+        }
+        Reply::Watch(watch) => server.watch(watch),
+        Reply::Page => server.page(asked.target).await.respond(),
+    }
+}
+
+fn refused(asked: &Asked<'_>, failure: Failure) -> Response<Body> {
+    let answer = Answer::refusal(failure, asked.header(ACCEPT));
+    let (content_type, body) = laid_out(&answer, is_for_people(asked));
+    whole(&answer, &content_type, body)
+}
+
+/// What takes longer than this many bytes to lay out is laid out where nobody has to wait for it.
+const QUICK_BYTES: usize = 64 << 10;
+
+async fn shown(asked: &Asked<'_>, answer: Answer) -> Response<Body> {
+    let people = is_for_people(asked);
+    let packs = unpacks(asked.header(ACCEPT_ENCODING));
+    let takes_long = answer.body.len() > QUICK_BYTES && (people || packs || answer.is_converted());
+    if !takes_long {
+        return finished(&answer, people, packs);
+    }
+    let laid_out = tokio::task::spawn_blocking(move || finished(&answer, people, packs)).await;
+    laid_out.unwrap_or_else(|error| {
+        tracing::error!(%error, "an answer could not be laid out");
+        Page::error(500, "Internal Server Error").respond()
+    })
+}
+
+fn finished(answer: &Answer, people: bool, packs: bool) -> Response<Body> {
+    let (content_type, body) = laid_out(answer, people);
+    let small = if packs { packed(&body) } else { None };
+    let is_packed = small.is_some();
+    let mut response = whole(answer, &content_type, small.unwrap_or(body));
+    if is_packed {
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+    response
+}
+
+fn is_for_people(asked: &Asked<'_>) -> bool {
+    asked.target.is_for_people(asked.header(USER_AGENT))
+}
+
+fn is_watch(asked: &Asked<'_>) -> bool {
+    let Path::Resource(path) = Path::parse(&asked.target.path) else {
+        return false;
+    };
+    *asked.method == Method::GET
+        && path.subresource.is_empty()
+        && asked
+            .target
+            .values("watch")
+            .any(|value| !matches!(value, "false" | "0"))
+}
