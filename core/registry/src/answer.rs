@@ -135,7 +135,7 @@ impl From<Failure> for Answer {
         let details = failure.0.details.as_ref();
         let retry_after_seconds = details.map_or(0, |details| details.retry_after_seconds);
         Self {
-            retry_after_seconds: retry_after_seconds,
+            retry_after_seconds,
             ..Self::new(failure.code(), failure.body())
         }
     }

@@ -161,9 +161,8 @@ impl<'a> Clause<'a> {
                 "v" => (version, is_converted) = (value, true),
                 "stream" if !matches!(*value, "" | "watch") => return None,
                 "stream" if media == Media::Yaml && !value.is_empty() => return None,
-                "sv" if !value.is_empty() && !(offer != Offer::Plain && *value == "v1") => {
-                    return None;
-                }
+                "sv" if *value == "v1" && offer != Offer::Plain => {}
+                "sv" if !value.is_empty() => return None,
                 "pretty" => indented = *value == "1",
                 _ => {}
             }
