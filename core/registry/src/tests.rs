@@ -93,6 +93,8 @@ impl Server {
         let Answer { code, body, .. } = match self.reply(method, target, content_type, &body) {
             Reply::Answer(answer) => answer,
             Reply::List(list) => list.render(),
+            // The server's own pages are not here.
+            Reply::Page => return (404, Value::Null),
             other => panic!("{target}: {other:?}"),
         };
         (code, serde_json::from_slice(&body).unwrap())
