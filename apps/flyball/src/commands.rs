@@ -1,6 +1,7 @@
 //! What the program can be asked to do.
 
 mod controller_manager;
+mod demo;
 mod nodes;
 mod signals;
 mod up;
@@ -18,6 +19,7 @@ Usage: flyball <command> [flags]
 
 Commands:
   up                  run a whole control plane in one process, with simulated nodes
+  demo                see one at work: a tour in the terminal, nothing to install
   controller-manager  run controllers against an API server, as kube-controller-manager does
   nodes               simulate nodes for any API server
   help                print this text
@@ -25,6 +27,19 @@ Commands:
 
 Run 'flyball <command> --help' for the flags of a command.
 Called kube-controller-manager, the program needs no command and takes upstream's flags.";
+
+/// An error with its causes, each said once: some say their cause themselves.
+pub fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
 
 /// Runs what the words ask for; gives back what is to be printed at the end, if anything.
 ///
@@ -47,10 +62,25 @@ pub fn run(words: &[String]) -> anyhow::Result<Option<String>> {
         }
         Some("nodes") => nodes::run(program, rest),
         Some("up") => up::run(rest),
+        Some("demo") => demo::run(rest),
         Some("version" | "--version" | "-V") => {
             Ok(Some(format!("flyball {}", crate::identity::VERSION)))
         }
         Some("help" | "--help" | "-h") | None => Ok(Some(HELP.to_owned())),
         Some(other) => anyhow::bail!("Error: unknown command {other:?}\n\n{HELP}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_its_causes_each_once() {
+        let error = anyhow::anyhow!("disk full").context("writing: disk full");
+        assert_eq!(
+            told(&error.context("no start")),
+            "no start: writing: disk full"
+        );
     }
 }

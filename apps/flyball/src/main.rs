@@ -1,11 +1,6 @@
 //! The one binary: `flyball controller-manager`, or kube-controller-manager by that name.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is the program's voice"
-)]
-
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use flyball_cli::commands;
@@ -18,12 +13,13 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
     match commands::run(&words) {
         Ok(Some(text)) => {
-            println!("{text}");
+            // Whoever closed the pipe has read enough.
+            drop(writeln!(std::io::stdout(), "{text}"));
             ExitCode::SUCCESS
         }
         Ok(None) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            drop(writeln!(std::io::stderr(), "{}", commands::told(&error)));
             ExitCode::FAILURE
         }
     }

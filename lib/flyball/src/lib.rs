@@ -22,7 +22,8 @@ mod plane;
 mod tests;
 
 pub use controllers::{CONTROLLERS, Entry, GATES, Making};
-pub use flyball_client::{Client, Method, Request};
+pub use flyball_api::ApiError;
+pub use flyball_client::{Client, Method, Request, WatchStream};
 pub use flyball_runtime::{Decision, Deed};
 pub use kubeconfig::kubeconfig;
 pub use parts::Part;

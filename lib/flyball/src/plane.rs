@@ -1,6 +1,6 @@
 //! A plane: the server and its parts.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub enum PlaneFailed {
     #[error(transparent)]
     Authority(#[from] AuthorityError),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}; choose another with --listen")]
+    #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -229,6 +229,11 @@ impl Plane {
             .unwrap_or_else(|_| unreachable!("the name of this program fits into a header"))
     }
 
+    /// How many nodes are simulated while [`Part::Nodes`] runs.
+    pub fn nodes(&self) -> usize {
+        self.shared.nodes.count
+    }
+
     /// Where it listens.
     pub fn address(&self) -> Option<SocketAddr> {
         self.listening.as_ref().map(|listening| listening.address)
@@ -236,9 +241,16 @@ impl Plane {
 
     /// A kubeconfig for somebody who may do anything; `None` if it does not listen.
     pub fn kubeconfig(&self) -> Result<Option<String>, PlaneFailed> {
-        let Some(address) = self.address() else {
+        let Some(mut address) = self.address() else {
             return Ok(None);
         };
+        // Where it listens on every address, clients of this machine take the nearest.
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
         let admin = self.authority.client("flyball-admin", MASTERS)?;
         Ok(Some(kubeconfig(
             address,

@@ -1,131 +1,165 @@
 //! `flyball up`: a whole control plane in this process.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "what it prints is for whoever started it"
-)]
+mod flags;
+mod folder;
+mod kubeconfig;
 
+use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use flyball::{Part, Plane, PlaneOptions};
+use flyball::{CONTROLLERS, Part, Plane, PlaneFailed, PlaneOptions};
 use flyball_runtime::event_loop;
 
 use super::signals::Signals;
 use super::words::{self, Asked};
+use flags::Flags;
+use kubeconfig::Kubeconfig;
 
 /// How long the parts may take to fill their caches before that is worth a word.
 const SYNC_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Parses the words and runs until told to stop.
 pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
-    let matches = match words::read(command_line(), words)? {
+    let matches = match words::read(flags::command_line(), words)? {
         Asked::Print(text) => return Ok(Some(text)),
         Asked::Run(matches) => matches,
     };
+    let flags = Flags::of(&matches)?;
     let runtime = event_loop().context("cannot start the asynchronous runtime")?;
-    runtime.block_on(up(&matches))?;
+    runtime.block_on(up(&flags))?;
+    // Whatever a thread is still busy with is not worth waiting for.
     runtime.shutdown_background();
     Ok(None)
 }
 
-fn command_line() -> Command {
-    Command::new("flyball up")
-        .bin_name("flyball up")
-        .about("Run a whole control plane in one process: API server, store, controllers, scheduler, simulated nodes")
-        .arg(
-            Arg::new("data-dir")
-                .long("data-dir")
-                .value_name("FOLDER")
-                .value_parser(value_parser!(PathBuf))
-                .help("Where state is kept [default: flyball in the user's data folder]"),
-        )
-        .arg(
-            Arg::new("ephemeral")
-                .long("ephemeral")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("data-dir")
-                .help("Keep state in memory only"),
-        )
-        .arg(
-            Arg::new("listen")
-                .long("listen")
-                .value_name("ADDRESS")
-                .default_value("127.0.0.1:6443")
-                .value_parser(value_parser!(SocketAddr))
-                .help("Where clients connect; port 0 takes a free one"),
-        )
-        .arg(
-            Arg::new("nodes")
-                .long("nodes")
-                .value_name("N")
-                .default_value("3")
-                .value_parser(value_parser!(usize))
-                .help("How many simulated nodes there are"),
-        )
-        .arg(
-            Arg::new("kubeconfig")
-                .long("kubeconfig")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Where to write the kubeconfig [default: kubeconfig in the data folder]"),
-        )
-}
-
-async fn up(matches: &ArgMatches) -> anyhow::Result<()> {
-    let started = Instant::now();
-    let ephemeral = matches.get_flag("ephemeral");
-    let data = match matches.get_one::<PathBuf>("data-dir") {
-        Some(folder) => Some(folder.clone()),
-        None if ephemeral => None,
-        None => Some(default_folder()?),
-    };
+async fn up(flags: &Flags) -> anyhow::Result<()> {
     let mut stopped = Signals::new()?;
-    let options = PlaneOptions {
-        data: data.clone(),
-        listen: matches.get_one::<SocketAddr>("listen").copied(),
-        nodes: matches
-            .get_one::<usize>("nodes")
-            .copied()
-            .unwrap_or_default(),
-        parts: Vec::new(),
-        ..PlaneOptions::default()
+    let voice = Voice {
+        started: Instant::now(),
     };
-    let mut plane = Plane::start_with(options).await?;
-    let kept = match &data {
-        Some(folder) => format!("state in {}", folder.display()),
-        None => "state in memory only".to_owned(),
+    let mut plane = tokio::select! {
+        started = start(flags, &voice) => started?,
+        () = stopped.asked() => return Ok(()),
     };
-    tell(
-        started,
-        &format!("API server on https://{}, {kept}", address(&plane)?),
-    );
-    let kubeconfig = write_kubeconfig(matches, data.as_deref(), &plane)?;
-    for part in Part::ALL {
-        plane.switch_on(part)?;
-        tell(started, part.name());
+    let kubeconfig = Kubeconfig::write(flags, &plane)?;
+    let mut run = async || -> anyhow::Result<()> {
+        start_parts(&mut plane, &voice)?;
+        match synced(&plane).await {
+            true => voice.tell("everything is ready"),
+            false => voice.tell("some caches are not filled yet; -v=2 says why"),
+        }
+        say(&next_steps(kubeconfig.path()));
+        std::future::pending().await
+    };
+    tokio::select! {
+        ended = run() => ended?,
+        () = stopped.asked() => {}
     }
-    if synced(&plane).await {
-        tell(started, "everything is ready");
-    } else {
-        tell(started, "some caches are not filled yet; -v=2 says why");
+    say("\nstopping; a second signal stops at once\n");
+    tokio::select! {
+        () = plane.stop() => {}
+        () = stopped.asked() => say("stopped at once\n"),
     }
-    print!("{}", next_steps(&kubeconfig));
-    stopped.asked().await;
-    println!("\nstopping");
-    plane.stop().await;
+    kubeconfig.forget();
     Ok(())
 }
 
-fn tell(started: Instant, what: &str) {
-    println!("{:>7.3} s  {what}", started.elapsed().as_secs_f64());
+/// Opens the store and the socket; nothing but the server runs yet.
+async fn start(flags: &Flags, voice: &Voice) -> anyhow::Result<Plane> {
+    let kept = match &flags.data {
+        Some(folder) if folder::was_used(folder) => {
+            format!("state in {}, continued", folder.display())
+        }
+        Some(folder) => format!("state in {}", folder.display()),
+        None => "state in memory only".to_owned(),
+    };
+    warn_of_exposure(flags.listen);
+    let wanted = |name: &&str| flags.controllers.enabled(name);
+    let names = CONTROLLERS.iter().map(|entry| entry.descriptor.name);
+    let options = PlaneOptions {
+        data: flags.data.clone(),
+        listen: Some(flags.listen),
+        nodes: flags.nodes,
+        parts: Vec::new(),
+        controllers: names.clone().filter(wanted).map(str::to_owned).collect(),
+    };
+    let built: Vec<&str> = names.collect();
+    for name in flags.controllers.not_built(&built, |_| false) {
+        // What only `*` asks for is not worth a word at each start.
+        if flags.controllers.names(name) {
+            tracing::warn!("controller {name} is not built into this program yet and does not run");
+        }
+    }
+    let plane = Plane::start_with(options).await.map_err(advised)?;
+    let address = plane.address().context("the plane does not listen")?;
+    voice.tell(&format!("API server on https://{address}, {kept}"));
+    Ok(plane)
 }
 
-fn address(plane: &Plane) -> anyhow::Result<SocketAddr> {
-    plane.address().context("the plane does not listen")
+/// Says what to do about it, where that is a matter of flags.
+fn advised(failed: PlaneFailed) -> anyhow::Error {
+    let advice = match &failed {
+        PlaneFailed::Listen { source, .. } => match source.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another program uses it; stop that one, or choose another address with --listen (port 0 takes a free one)"
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                "ports below 1024 are for the administrator; choose another with --listen"
+            }
+            _ => "name an address of this machine with --listen",
+        },
+        PlaneFailed::Nodes(_) => "choose another number with --nodes",
+        PlaneFailed::Folder { .. } => "choose another with --data-dir, or use --ephemeral",
+        _ => return failed.into(),
+    };
+    anyhow::anyhow!("{failed}: {advice}")
+}
+
+fn warn_of_exposure(listen: SocketAddr) {
+    if !listen.ip().is_loopback() {
+        tracing::warn!(
+            address = %listen,
+            "listening beyond this machine: whoever holds the kubeconfig may do anything; \
+             without --listen it stays on 127.0.0.1"
+        );
+    }
+}
+
+fn start_parts(plane: &mut Plane, voice: &Voice) -> anyhow::Result<()> {
+    for part in Part::ALL {
+        plane.switch_on(part)?;
+        let what = match part {
+            Part::Controllers => match plane.controllers().as_slice() {
+                [] => "no controllers".to_owned(),
+                names => format!("controllers: {}", names.join(", ")),
+            },
+            Part::Scheduler => "scheduler".to_owned(),
+            Part::Nodes => format!("simulated nodes: {}", plane.nodes()),
+        };
+        voice.tell(&what);
+    }
+    Ok(())
+}
+
+/// Tells what is starting, with the time since the start.
+struct Voice {
+    started: Instant,
+}
+
+impl Voice {
+    fn tell(&self, what: &str) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        say(&format!("{seconds:>7.3} s  {what}\n"));
+    }
+}
+
+/// Prints. That nobody reads it is no reason to stop.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
 /// Waits until every part has seen the state, for a while.
@@ -141,55 +175,40 @@ async fn synced(plane: &Plane) -> bool {
     true
 }
 
-fn default_folder() -> anyhow::Result<PathBuf> {
-    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(folder) = given("XDG_DATA_HOME") {
-        return Ok(PathBuf::from(folder).join("flyball"));
-    }
-    let home = given("HOME").context(
-        "there is no data folder: neither XDG_DATA_HOME nor HOME is set; name one with --data-dir, or use --ephemeral",
-    )?;
-    Ok(PathBuf::from(home).join(".local/share/flyball"))
-}
-
-fn write_kubeconfig(
-    matches: &ArgMatches,
-    data: Option<&Path>,
-    plane: &Plane,
-) -> anyhow::Result<PathBuf> {
-    let path = match (matches.get_one::<PathBuf>("kubeconfig"), data) {
-        (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder.join("kubeconfig"),
-        (None, None) => {
-            let name = format!("flyball-{}.kubeconfig", std::process::id());
-            std::env::temp_dir().join(name)
-        }
-    };
-    let text = plane.kubeconfig()?.context("the plane does not listen")?;
-    write_private(&path, &text)
-        .with_context(|| format!("cannot write the kubeconfig {}", path.display()))?;
-    Ok(path)
-}
-
-/// Writes a file that only its owner can read: it holds a key.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)?.write_all(text.as_bytes())
-}
-
 fn next_steps(kubeconfig: &Path) -> String {
+    let path = kubeconfig.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
+    let path = match path.chars().all(plain) {
+        true => path,
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    };
     format!(
         "
-  export KUBECONFIG={}
+  export KUBECONFIG={path}
   kubectl get nodes
   kubectl create deployment web --image=nginx --replicas=3
   kubectl get pods --watch
 
 Ctrl-C stops it.
-",
-        kubeconfig.display()
+"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_odd_characters_is_quoted_for_the_shell() {
+        let line = |path: &str| {
+            next_steps(Path::new(path))
+                .lines()
+                .nth(1)
+                .map(str::to_owned)
+        };
+        let want = |text: &str| Some(format!("  export KUBECONFIG={text}"));
+        assert_eq!(line("/a/b-c.d"), want("/a/b-c.d"));
+        assert_eq!(line("/my data/k"), want("'/my data/k'"));
+        assert_eq!(line("/it's"), want(r"'/it'\''s'"));
+    }
 }

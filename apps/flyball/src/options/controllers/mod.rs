@@ -79,7 +79,7 @@ fn sorted_names() -> Vec<&'static str> {
 }
 
 /// The names for the help text.
-pub(super) fn listing() -> String {
+pub(crate) fn listing() -> String {
     let off = CONTROLLERS
         .iter()
         .filter(|known| known.default == ByDefault::Off);
@@ -105,6 +105,19 @@ enum Choice {
 }
 
 impl Selection {
+    /// Reads a comma-separated list, as on a command line.
+    ///
+    /// # Errors
+    /// What is wrong with the list, or every entry that names no known controller.
+    pub fn parse_list(list: &str) -> Result<Self, String> {
+        let entries = super::csv::read_record(list)?;
+        let told = |unknown: Vec<UnknownController>| {
+            let told: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+            told.join("\n")
+        };
+        Self::parse(&entries).map_err(told)
+    }
+
     /// Reads the entries: `*`, `name`, `-name`, by canonical name or alias.
     ///
     /// # Errors
@@ -168,7 +181,8 @@ impl Selection {
         missing
     }
 
-    fn names(&self, name: &str) -> bool {
+    /// Whether an entry asks for this controller by name.
+    pub fn names(&self, name: &str) -> bool {
         self.choices
             .iter()
             .any(|choice| matches!(choice, Choice::Run(this) if *this == name))

@@ -1,0 +1,111 @@
+use flyball_api::{Kind, ObjectName};
+use flyball_plan::{Body, Outcome};
+use serde_json::json;
+
+use super::*;
+
+const PODS: Kind = Kind::namespaced("", "v1", "Pod", "pods");
+const SETS: Kind = Kind::namespaced("apps", "v1", "ReplicaSet", "replicasets");
+const DEPLOYMENTS: Kind = Kind::namespaced("apps", "v1", "Deployment", "deployments");
+
+fn deed(verb: &'static str, kind: Kind, name: &str, sent: Value) -> Deed {
+    Deed {
+        stage: "a stage",
+        verb,
+        kind,
+        object: ObjectName::new("default", name),
+        subresource: Subresource::None,
+        sent: Some(Body::of(&sent)),
+        error: None,
+    }
+}
+
+fn status(kind: Kind, name: &str, status: Value) -> Deed {
+    Deed {
+        subresource: Subresource::Status,
+        ..deed("update", kind, name, json!({ "status": status }))
+    }
+}
+
+fn decision(controller: &'static str, deeds: Vec<Deed>) -> Arc<Decision> {
+    Arc::new(Decision {
+        controller,
+        key: "default/web".to_owned(),
+        deeds,
+        outcome: Outcome::Rested,
+        report: Report::new("the rule").saw("pods", 2).saw("gated", 0),
+    })
+}
+
+fn told(decisions: &[Arc<Decision>]) -> Vec<String> {
+    let said = Narrator::default().lines(decisions).into_iter();
+    said.map(|said| format!("{} {} [{}]", said.who, said.what, said.why))
+        .collect()
+}
+
+#[test]
+fn what_is_done_to_many_objects_is_one_line() {
+    let pod = |name: &str| deed("create", PODS, name, json!({}));
+    let lines = told(&[decision(
+        "replicaset-controller",
+        vec![pod("web-1-a"), pod("web-1-b")],
+    )]);
+    assert_eq!(
+        lines,
+        ["replicaset-controller creates pods a, b [the rule: pods 2]"]
+    );
+}
+
+#[test]
+fn what_one_controller_does_several_times_in_a_row_is_one_line() {
+    let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    let kubelet = |name: &str| {
+        let deed = status(PODS, name, ready.clone());
+        decision("simulated-pod-controller", vec![deed])
+    };
+    let bind = decision(
+        "kube-scheduler",
+        vec![deed("bind", PODS, "web-1-c", json!("node-1"))],
+    );
+    assert_eq!(
+        told(&[
+            kubelet("web-1-a"),
+            kubelet("web-1-b"),
+            bind,
+            kubelet("web-1-c")
+        ]),
+        [
+            "simulated kubelets report pods a, b ready []",
+            "kube-scheduler places pod c on node-1 [the rule: pods 2]",
+            "simulated kubelets report pod c ready []",
+        ]
+    );
+}
+
+#[test]
+fn several_things_in_one_decision_have_one_reason() {
+    let scaled = deed("patch", SETS, "web-1", json!({"spec": {"replicas": 1}}));
+    let report = status(
+        DEPLOYMENTS,
+        "web",
+        json!({"updatedReplicas": 1, "availableReplicas": 3}),
+    );
+    let both = decision("deployment-controller", vec![scaled, report.clone()]);
+    let again = decision("deployment-controller", vec![report]);
+    assert_eq!(
+        told(&[both, again]),
+        [
+            "deployment-controller scales ReplicaSet web-1 to 1 pod, and reports 3 pods available [the rule: pods 2]"
+        ],
+        "the same report is not news"
+    );
+}
+
+#[test]
+fn what_failed_or_changes_nothing_that_people_see_is_left_out() {
+    let mut conflict = deed("create", PODS, "web-1-a", json!({}));
+    conflict.error = Some("Conflict".to_owned());
+    let quiet = status(SETS, "web-1", json!({"replicas": 3}));
+    let decisions = [decision("replicaset-controller", vec![conflict, quiet])];
+    assert_eq!(told(&decisions), [""; 0]);
+}
