@@ -108,13 +108,13 @@ pub enum SelectorInvalid {
         source: LabelInvalid,
     },
     /// The string form cannot be read.
-    #[error("label selector {text:?}: found {found:?}, expected {expected}")]
+    #[error("{}found '{found}'{expected}", if *in_requirement { "unable to parse requirement: " } else { "" })]
     Unreadable {
-        /// The whole string.
-        text: String,
         /// Where reading stopped.
         found: String,
-        /// What could have stood there.
+        /// Whether that was within a requirement.
+        in_requirement: bool,
+        /// What could have stood there, as upstream says it.
         expected: &'static str,
     },
 }

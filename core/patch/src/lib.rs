@@ -24,3 +24,4 @@ pub use json_patch::json_patch;
 pub use merge_patch::merge_patch;
 pub use owners::{Change, Convert, apply, no_other_version, update};
 pub use strategic::strategic_merge;
+pub use wording::plain as go_plain;

@@ -22,9 +22,6 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        if !call.path.name.is_empty() {
-            return Err(Failure::method_not_allowed());
-        }
         let (object, warnings) = decode::object(call)?;
         let answer = self.insert(call, object, Note::Update, chance)?;
         Ok(answer.warned(warnings))
@@ -71,13 +68,16 @@ impl Registry {
         admission::validate(&review, &object, &mut effects)?;
         let mut warnings = rules.warnings(&object);
         warnings.append(&mut effects.warnings);
-        let taken = || Failure::already_exists(&call.resource, object.name());
         let place = key(&call.resource, object.namespace(), object.name());
+        if let Some(taken) = self.store().get(&place) {
+            return Err(self.taken(call, &object, &taken.value.object(&call.resource)));
+        }
         if call.query.dry_run {
-            return match self.store().get(&place) {
-                Some(_) => Err(taken()),
-                None => Ok(Answer::new(201, text(&object)).warned(warnings)),
-            };
+            return Ok(Answer::new(201, text(&object)).warned(warnings));
+        }
+        if !object.resource_version().is_empty() {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Failure::new(500, "", message));
         }
         let beside = self.beside(call, None, Some((&object, chance)));
         let body = self.write(call, &mut object, |stored| {
@@ -85,6 +85,23 @@ impl Registry {
         });
         let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))
+    }
+
+    /// Why there cannot be another object of this name.
+    fn taken(&self, call: &Call<'_>, object: &Object, by: &Object) -> Failure {
+        let mut failure = Failure::already_exists(&call.resource, object.name());
+        let status = &mut failure.0;
+        if !object.meta_text("generateName").is_empty() {
+            let more = ", the server was not able to generate a unique name for the object";
+            status.message = format!("{}{more}", status.message).into();
+            if let Some(details) = &mut status.details {
+                details.retry_after_seconds = 1;
+            }
+        }
+        if by.is_deleting() {
+            status.message = format!("object is being deleted: {}", status.message).into();
+        }
+        failure
     }
 
     /// Gives the object the version it is about to have, and commits it.

@@ -3,17 +3,18 @@
 //! Upstream: `apiserver/pkg/registry/rest/delete.go`,
 //! `apiserver/pkg/registry/generic/registry/store.go`, `pkg/registry/core/pod/strategy.go`.
 
-use std::time::Duration;
+mod grace;
 
 use flyball_storage::{Revision, Transaction};
 use serde_json::{Value, json};
 
+use self::grace::Grace;
 use crate::admission::{self, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
-use crate::query::{Propagation, Query};
+use crate::query::{Deletion, Propagation};
 use crate::registry::{Call, Registry, key, prefix};
 use crate::selection::Selection;
 use crate::stored::text;
@@ -22,80 +23,59 @@ use crate::{custom, decode};
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// What a delete asks for beside the object.
-struct Wish {
-    query: Query,
-    uid: Option<String>,
-    version: Option<String>,
-}
-
-impl Wish {
-    fn read(call: &Call<'_>) -> Result<Self, Failure> {
-        let mut query = call.query.clone();
-        let options = match call.request.body {
-            [] => Value::Null,
-            _ => decode::any(call)?,
-        };
-        query.merge_delete_options(&options)?;
-        let wanted = |field: &str| {
-            let wanted = options["preconditions"][field].as_str();
-            wanted
-                .filter(|wanted| !wanted.is_empty())
-                .map(str::to_owned)
-        };
-        Ok(Self {
-            query,
-            uid: wanted("uid"),
-            version: wanted("resourceVersion"),
-        })
-    }
-
-    fn check(&self, call: &Call<'_>, object: &Object) -> Result<(), Failure> {
-        let pairs = [
-            ("UID", &self.uid, object.uid()),
-            ("ResourceVersion", &self.version, object.resource_version()),
-        ];
-        for (name, wanted, is) in pairs {
-            if let Some(wanted) = wanted
-                && wanted != is
-            {
-                let why = format!(
-                    "Precondition failed: {name} in precondition: {wanted}, {name} in object meta: {is}"
-                );
-                return Err(Failure::conflict(&call.resource, object.name(), &why));
-            }
-        }
-        Ok(())
-    }
+/// What is told of a delete.
+struct Deleted {
+    answer: Answer,
+    /// Whether nothing is left of the object.
+    gone: bool,
 }
 
 impl Registry {
     pub(crate) fn delete(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let wish = Wish::read(call)?;
+        let wish = wish(call)?;
         let (seen, object) = self.read(call)?;
-        wish.check(call, &object)?;
-        self.delete_one(call, &wish, seen, object)
+        let deleted = self.delete_one(call, &wish, seen, object)?;
+        let mut answer = deleted.answer;
+        // Who asks in the old words is told that something is left.
+        if !deleted.gone && wish.orphan == Some(false) {
+            answer.code = 202;
+        }
+        if policy(call) == Policy::Orphan
+            && is_of(call, "batch", "jobs")
+            && wish.orphan.is_none()
+            && wish.propagation.is_none()
+        {
+            answer.warnings.push(JOBS_ORPHAN.to_owned());
+        }
+        Ok(answer)
     }
 
     pub(crate) fn delete_collection(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let wish = Wish::read(call)?;
         let selection = Selection::new(&call.resource, &call.query, "")?;
+        let wish = wish(call)?;
         let place = prefix(&call.resource, &call.path.namespace);
         let all = self.store().range(&flyball_storage::Query::prefix(&place));
         let all = all.map_err(|error| Failure::new(500, "InternalError", error.to_string()))?;
+        let revision = all.revision;
         let chosen = all.items.iter().filter(|item| selection.has(&item.value));
-        let chosen: Vec<(Revision, Object)> = chosen
+        let mut chosen: Vec<(Revision, Object)> = chosen
             .map(|item| (item.modified, call.resource.object(&item.value)))
             .collect();
+        if call.query.limit > 0 {
+            chosen.truncate(call.query.limit);
+        }
         let mut items = Vec::with_capacity(chosen.len());
         for (seen, object) in chosen {
-            items.push(Value::Object(object.clone()));
+            let mut shown = object.clone();
+            shown.remove("kind");
+            shown.remove("apiVersion");
+            items.push(Value::Object(shown));
             self.delete_one(call, &wish, seen, object)?;
         }
         Ok(Answer::document(&json!({
             "kind": call.resource.list_kind,
             "apiVersion": call.resource.api_version(),
-            "metadata": {"resourceVersion": self.revision().0.to_string()},
+            "metadata": {"resourceVersion": revision.0.to_string()},
             "items": items,
         })))
     }
@@ -103,132 +83,251 @@ impl Registry {
     fn delete_one(
         &mut self,
         call: &Call<'_>,
-        wish: &Wish,
+        wish: &Deletion,
         seen: Revision,
-        mut object: Object,
-    ) -> Result<Answer, Failure> {
-        admission::delete(&Review::of_delete(self, call, &object))?;
-        let place = key(&call.resource, object.namespace(), object.name());
-        let before = object.clone();
-        let is_definition = call.resource.plural == "customresourcedefinitions"
-            && call.resource.group == "apiextensions.k8s.io";
-        if is_definition && !object.is_deleting() {
-            custom::mark(&mut object, call.request.now);
-            if wish.query.dry_run {
-                return Ok(Answer::new(200, text(&object)));
-            }
-            let update = |stored| Transaction::update(place, seen, stored);
-            let body = self.write(call, &mut object, update);
-            let body = body.map_err(|_| Failure::modified(&call.resource, before.name()))?;
-            return Ok(Answer::new(200, body));
+        object: Object,
+    ) -> Result<Deleted, Failure> {
+        check(call, wish, &object)?;
+        if is_of(call, "apiextensions.k8s.io", "customresourcedefinitions") && !object.is_deleting()
+        {
+            admission::delete(&Review::of_delete(self, call, &object))?;
+            return self.end_definition(call, wish, seen, object);
         }
-        hold_back(call, wish.query.propagation, &mut object);
-        let grace = grace(call, wish.query.grace_seconds, &object);
-        let held = object.has_finalizers() || holds_itself(call, &object);
-        let moved = |_| Failure::modified(&call.resource, before.name());
-        if grace == 0 && !held {
-            if !wish.query.dry_run {
-                let beside = self.beside(call, Some(&before), None);
-                let remove = Transaction::remove(place, seen);
-                self.commit(beside.join(remove)).map_err(moved)?;
+        if is_of(call, "", "namespaces") {
+            if !object.is_deleting() {
+                admission::delete(&Review::of_delete(self, call, &object))?;
+                return self.end_namespace(call, wish, seen, object);
             }
-            return Ok(match tells_object(call) {
-                true => Answer::new(200, text(&before)),
-                false => Answer::document(&gone(call, &before)),
+            let spec = at(&object, "spec.finalizers").as_array();
+            if spec.is_some_and(|all| !all.is_empty()) {
+                let answer = Answer::new(200, text(&object));
+                return Ok(Deleted {
+                    answer,
+                    gone: false,
+                });
+            }
+        }
+        let grace = grace::of(call, wish.grace_seconds, &object);
+        if grace == Grace::Pending {
+            return Ok(Deleted {
+                answer: last_words(call, &object),
+                gone: false,
             });
         }
-        mark(call, &mut object, grace);
-        if object == before || wish.query.dry_run {
-            return Ok(Answer::new(200, text(&object)));
+        admission::delete(&Review::of_delete(self, call, &object))?;
+        let finalizers = finalizers(call, wish, &object);
+        let mut marked = object.clone();
+        marked.set_finalizers(&finalizers);
+        let held = !finalizers.is_empty();
+        match grace {
+            Grace::Seconds(seconds) => grace::mark(call.request.now, &mut marked, seconds),
+            _ if held => grace::mark(call.request.now, &mut marked, 0),
+            // Nothing holds it back, and nothing is told before it goes.
+            _ => return self.remove(call, wish.dry_run, seen, &object),
         }
+        let waits = held || matches!(grace, Grace::Seconds(1..));
+        if wish.dry_run || marked == object {
+            let answer = Answer::new(200, text(&marked));
+            return Ok(Deleted {
+                answer,
+                gone: !waits,
+            });
+        }
+        let place = key(&call.resource, object.namespace(), object.name());
         let update = |stored| Transaction::update(place, seen, stored);
-        let body = self.write(call, &mut object, update).map_err(moved)?;
-        Ok(Answer::new(200, body))
-    }
-}
-
-/// Adds or removes the finalizers by which the garbage collector is asked for its part.
-fn hold_back(call: &Call<'_>, asked: Option<Propagation>, object: &mut Object) {
-    let by_default = match call.resource.plural.as_str() {
-        "replicationcontrollers" => Propagation::Orphan,
-        _ => Propagation::Background,
-    };
-    // Without a wish, finalizers that are there already are left alone.
-    let wish = match asked {
-        Some(wish) => wish,
-        None if object
-            .finalizers()
-            .any(|one| one == ORPHAN || one == FOREGROUND) =>
-        {
-            return;
+        let moved = |_| Failure::modified(&call.resource, object.name());
+        let body = self.write(call, &mut marked, update).map_err(moved)?;
+        if waits {
+            let answer = Answer::new(200, body);
+            return Ok(Deleted {
+                answer,
+                gone: false,
+            });
         }
-        None => by_default,
-    };
-    object.remove_finalizer(ORPHAN);
-    object.remove_finalizer(FOREGROUND);
-    match wish {
-        Propagation::Background => {}
-        Propagation::Orphan => object.add_finalizer(ORPHAN),
-        Propagation::Foreground => object.add_finalizer(FOREGROUND),
+        let seen = self.revision();
+        self.remove(call, false, seen, &marked)
     }
-}
 
-/// How many seconds the object has to go. Only pods that run somewhere take their time.
-fn grace(call: &Call<'_>, asked: Option<i64>, object: &Object) -> i64 {
-    let is_pod = call.resource.plural == "pods" && call.resource.group.is_empty();
-    let runs = !at(object, "spec.nodeName")
-        .as_str()
-        .unwrap_or_default()
-        .is_empty();
-    let ended = matches!(
-        at(object, "status.phase").as_str(),
-        Some("Succeeded" | "Failed")
-    );
-    if !is_pod || !runs || ended {
-        return 0;
+    /// Takes the object out of the store.
+    fn remove(
+        &mut self,
+        call: &Call<'_>,
+        dry_run: bool,
+        seen: Revision,
+        object: &Object,
+    ) -> Result<Deleted, Failure> {
+        if !dry_run {
+            let place = key(&call.resource, object.namespace(), object.name());
+            let beside = self.beside(call, Some(object), None);
+            let remove = Transaction::remove(place, seen);
+            let moved = |_| Failure::modified(&call.resource, object.name());
+            self.commit(beside.join(remove)).map_err(moved)?;
+        }
+        Ok(Deleted {
+            answer: last_words(call, object),
+            gone: true,
+        })
     }
-    let own = at(object, "spec.terminationGracePeriodSeconds").as_i64();
-    let asked = asked.unwrap_or_else(|| own.unwrap_or(30)).max(0);
-    match object.meta()["deletionGracePeriodSeconds"].as_i64() {
-        // Whoever asks again can only shorten it.
-        Some(left) if object.is_deleting() => asked.min(left),
-        _ => asked,
+
+    /// A definition is told to end; its objects go first.
+    fn end_definition(
+        &mut self,
+        call: &Call<'_>,
+        wish: &Deletion,
+        seen: Revision,
+        mut object: Object,
+    ) -> Result<Deleted, Failure> {
+        let name = object.name().to_owned();
+        custom::mark(&mut object, call.request.now);
+        let body = if wish.dry_run {
+            text(&object)
+        } else {
+            let place = key(&call.resource, "", &name);
+            let update = |stored| Transaction::update(place, seen, stored);
+            let moved = |_| Failure::modified(&call.resource, &name);
+            self.write(call, &mut object, update).map_err(moved)?
+        };
+        Ok(Deleted {
+            answer: Answer::new(200, body),
+            gone: false,
+        })
     }
-}
 
-/// Whether the object is held back by something of its own beside finalizers.
-fn holds_itself(call: &Call<'_>, object: &Object) -> bool {
-    let is_namespace = call.resource.plural == "namespaces" && call.resource.group.is_empty();
-    is_namespace
-        && at(object, "spec.finalizers")
-            .as_array()
-            .is_some_and(|all| !all.is_empty())
-}
-
-/// Marks the object as on its way out.
-fn mark(call: &Call<'_>, object: &mut Object, grace: i64) {
-    let already = object.is_deleting();
-    let shorter = object.meta()["deletionGracePeriodSeconds"]
-        .as_i64()
-        .is_none_or(|left| grace < left);
-    if call.resource.plural == "namespaces" && call.resource.group.is_empty() {
+    /// A namespace is told to end; what is in it goes first.
+    fn end_namespace(
+        &mut self,
+        call: &Call<'_>,
+        wish: &Deletion,
+        seen: Revision,
+        mut object: Object,
+    ) -> Result<Deleted, Failure> {
+        let (name, finalizers) = (object.name().to_owned(), finalizers(call, wish, &object));
+        object.set_finalizers(&finalizers);
+        let now = stamp(call.request.now);
+        object
+            .meta_mut()
+            .insert("deletionTimestamp".to_owned(), now);
         let status = object.entry("status").or_insert_with(|| json!({}));
         status["phase"] = "Terminating".into();
-    }
-    if already && !shorter {
-        return;
-    }
-    let counts = call.rules().has_generation() && !already;
-    let generation = object.generation() + 1;
-    let wait = Duration::from_secs(grace.unsigned_abs());
-    let at = stamp(call.request.now.saturating_add(wait));
-    let meta = object.meta_mut();
-    meta.insert("deletionTimestamp".to_owned(), at);
-    meta.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
-    if counts {
-        meta.insert("generation".to_owned(), generation.into());
+        let body = if wish.dry_run {
+            text(&object)
+        } else {
+            let place = key(&call.resource, "", &name);
+            let update = |stored| Transaction::update(place, seen, stored);
+            let moved = |_| Failure::modified(&call.resource, &name);
+            self.write(call, &mut object, update).map_err(moved)?
+        };
+        Ok(Deleted {
+            answer: Answer::new(200, body),
+            gone: false,
+        })
     }
 }
+
+/// What a delete asks for: the body says it or, if there is none, the query.
+fn wish(call: &Call<'_>) -> Result<Deletion, Failure> {
+    if call.request.body.is_empty() {
+        return Deletion::of_query(call.request.query);
+    }
+    decode::check_language(call)?;
+    Deletion::of_body(&decode::delete_options(call)?)
+}
+
+fn check(call: &Call<'_>, wish: &Deletion, object: &Object) -> Result<(), Failure> {
+    let (group, kind) = (call.resource.group.as_str(), call.resource.kind.as_str());
+    let pairs = [
+        ("UID", &wish.uid, object.uid(), "deleted and then recreated"),
+        (
+            "ResourceVersion",
+            &wish.version,
+            object.resource_version(),
+            "modified",
+        ),
+    ];
+    for (name, wanted, is, happened) in pairs {
+        let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != is) else {
+            continue;
+        };
+        if is_of(call, "", "namespaces") {
+            let why = format!(
+                "Precondition failed: {name} in precondition: {wanted}, {name} in object meta: {is}"
+            );
+            return Err(Failure::conflict(&call.resource, object.name(), &why));
+        }
+        let why = format!(
+            "the {name} in the precondition ({wanted}) does not match the {name} in record ({is}). The object might \
+             have been {happened}"
+        );
+        return Err(Failure::conflict_on(group, kind, object.name(), &why));
+    }
+    Ok(())
+}
+
+/// What the garbage collector does for a kind if nobody says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policy {
+    Delete,
+    Orphan,
+    Unsupported,
+}
+
+fn policy(call: &Call<'_>) -> Policy {
+    if is_of(call, "", "replicationcontrollers") || is_of(call, "batch", "jobs") {
+        Policy::Orphan
+    } else if call.resource.plural == "events" {
+        Policy::Unsupported
+    } else {
+        Policy::Delete
+    }
+}
+
+fn is_of(call: &Call<'_>, group: &str, plural: &str) -> bool {
+    call.resource.group == group && call.resource.plural == plural
+}
+
+/// The finalizers that an object has once it is told to go: by two of them the garbage collector is asked for its part.
+fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> {
+    let has = |name: &str| object.finalizers().any(|one| one == name);
+    let asked = match wish.orphan {
+        Some(true) => Some(Propagation::Orphan),
+        Some(false) => Some(Propagation::Background),
+        None => wish.propagation,
+    };
+    let asked = match (policy(call), asked) {
+        (Policy::Unsupported, _) => Propagation::Background,
+        (_, Some(asked)) => asked,
+        (_, None) if has(ORPHAN) => Propagation::Orphan,
+        (_, None) if has(FOREGROUND) => Propagation::Foreground,
+        (Policy::Orphan, None) => Propagation::Orphan,
+        (Policy::Delete, None) => Propagation::Background,
+    };
+    let kept = object
+        .finalizers()
+        .filter(|one| !matches!(*one, ORPHAN | FOREGROUND));
+    let mut finalizers: Vec<String> = kept.map(str::to_owned).collect();
+    match asked {
+        Propagation::Background => {}
+        Propagation::Orphan => finalizers.push(ORPHAN.to_owned()),
+        Propagation::Foreground => finalizers.push(FOREGROUND.to_owned()),
+    }
+    let same =
+        finalizers.len() == object.finalizers().count() && finalizers.iter().all(|one| has(one));
+    match same {
+        true => object.finalizers().map(str::to_owned).collect(),
+        false => finalizers,
+    }
+}
+
+/// What is told of an object that is gone.
+fn last_words(call: &Call<'_>, object: &Object) -> Answer {
+    match tells_object(call) {
+        true => Answer::new(200, text(object)),
+        false => Answer::document(&gone(call, object)),
+    }
+}
+
+const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                           remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /// Kinds whose deletion is answered with their last state.
 const TELL_OBJECT: &[&str] = &[
@@ -252,16 +351,19 @@ fn tells_object(call: &Call<'_>) -> bool {
 
 /// The answer to a delete that left nothing behind.
 fn gone(call: &Call<'_>, object: &Object) -> Value {
-    json!({
+    let mut status = json!({
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Success",
         "details": {
             "name": object.name(),
-            "group": (!call.resource.group.is_empty()).then(|| call.resource.group.as_str()),
             "kind": call.resource.plural,
             "uid": object.uid(),
         },
-    })
+    });
+    if !call.resource.group.is_empty() {
+        status["details"]["group"] = call.resource.group.as_str().into();
+    }
+    status
 }

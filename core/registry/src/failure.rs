@@ -6,6 +6,7 @@ use flyball_api::{Status, StatusCause, StatusDetails};
 use flyball_schema::Resource;
 
 use crate::field_error::FieldError;
+use crate::quoted::quoted;
 
 /// A refusal, as it is answered.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +25,7 @@ impl Failure {
 
     /// There is no such object.
     pub fn not_found(resource: &Resource, name: &str) -> Self {
-        let message = format!("{} {name:?} not found", qualified(resource));
+        let message = format!("{} {} not found", qualified(resource), quoted(name));
         Self::new(404, "NotFound", message).about(resource, name)
     }
 
@@ -59,17 +60,31 @@ impl Failure {
 
     /// There is an object of this name already.
     pub fn already_exists(resource: &Resource, name: &str) -> Self {
-        let message = format!("{} {name:?} already exists", qualified(resource));
+        let message = format!("{} {} already exists", qualified(resource), quoted(name));
         Self::new(409, "AlreadyExists", message).about(resource, name)
     }
 
     /// The object is not what the request took it for.
     pub fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} {name:?}: {why}",
-            qualified(resource)
-        );
-        Self::new(409, "Conflict", message).about(resource, name)
+        Self::conflict_on(&resource.group, &resource.plural, name, why)
+    }
+
+    /// The same, about what is named so, which in some of upstream's messages is the kind.
+    pub fn conflict_on(group: &str, what: &str, name: &str, why: &str) -> Self {
+        let told = match group {
+            "" => what.to_owned(),
+            group => format!("{what}.{group}"),
+        };
+        let name_told = quoted(name);
+        let message = format!("Operation cannot be fulfilled on {told} {name_told}: {why}");
+        let mut failure = Self::new(409, "Conflict", message);
+        failure.0.details = Some(StatusDetails {
+            name: name.into(),
+            group: group.into(),
+            kind: what.into(),
+            ..StatusDetails::default()
+        });
+        failure
     }
 
     /// The object was written by somebody else in between.
@@ -82,7 +97,11 @@ impl Failure {
     pub fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
         let message = match name {
             "" => format!("{} is forbidden: {why}", qualified(resource)),
-            name => format!("{} {name:?} is forbidden: {why}", qualified(resource)),
+            name => format!(
+                "{} {} is forbidden: {why}",
+                qualified(resource),
+                quoted(name)
+            ),
         };
         Self::new(403, "Forbidden", message).about(resource, name)
     }
@@ -103,7 +122,7 @@ impl Failure {
         let mut failure = Self::new(
             422,
             "Invalid",
-            format!("{kind_told} {name:?} is invalid: {told}"),
+            format!("{kind_told} {} is invalid: {told}", quoted(name)),
         );
         failure.0.details = Some(StatusDetails {
             name: name.into(),

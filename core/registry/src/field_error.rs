@@ -7,6 +7,8 @@ use std::fmt;
 use flyball_api::StatusCause;
 use serde_json::Value;
 
+use crate::quoted::quoted;
+
 /// One mistake in an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldError {
@@ -25,6 +27,8 @@ pub enum Mistake {
     Required,
     /// The value is not allowed.
     Invalid(Value),
+    /// The value is not allowed, and is shown by this text.
+    InvalidShown(String),
     /// The value is not one of those that are known.
     NotSupported(Value),
     /// The value stands somewhere else already.
@@ -57,6 +61,15 @@ impl FieldError {
         detail: impl Into<String>,
     ) -> Self {
         Self::of(field, Mistake::Invalid(value.into()), detail)
+    }
+
+    /// A value that is not allowed and that upstream shows in another order of members than JSON values here have.
+    pub(crate) fn shown(
+        field: impl Into<String>,
+        shown: String,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::of(field, Mistake::InvalidShown(shown), detail)
     }
 
     /// A field that may not be set or changed here.
@@ -93,6 +106,7 @@ impl FieldError {
         let (words, value) = match &self.mistake {
             Mistake::Required => ("Required value", None),
             Mistake::Invalid(value) => ("Invalid value", Some(value)),
+            Mistake::InvalidShown(_) => ("Invalid value", None),
             Mistake::NotSupported(value) => ("Unsupported value", Some(value)),
             Mistake::Duplicate(value) => ("Duplicate value", Some(value)),
             Mistake::NotFound(value) => ("Not found", Some(value)),
@@ -103,7 +117,14 @@ impl FieldError {
         let mut text = words.to_owned();
         if let Some(value) = value {
             text.push_str(": ");
-            text.push_str(&value.to_string());
+            text.push_str(&match value {
+                Value::String(value) => quoted(value),
+                value => value.to_string(),
+            });
+        }
+        if let Mistake::InvalidShown(shown) = &self.mistake {
+            text.push_str(": ");
+            text.push_str(shown);
         }
         if !self.detail.is_empty() {
             text.push_str(": ");
@@ -116,7 +137,7 @@ impl FieldError {
     pub fn cause(&self) -> StatusCause {
         let kind = match self.mistake {
             Mistake::Required => "FieldValueRequired",
-            Mistake::Invalid(_) => "FieldValueInvalid",
+            Mistake::Invalid(_) | Mistake::InvalidShown(_) => "FieldValueInvalid",
             Mistake::NotSupported(_) => "FieldValueNotSupported",
             Mistake::Duplicate(_) => "FieldValueDuplicate",
             Mistake::NotFound(_) => "FieldValueNotFound",

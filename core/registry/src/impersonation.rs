@@ -18,6 +18,7 @@ use crate::names;
 use crate::path::Path;
 use crate::registry::{self, Registry};
 use crate::request::Request;
+use crate::route;
 
 #[cfg(test)]
 mod tests;
@@ -89,7 +90,7 @@ impl<'a> Asked<'a> {
     fn of(request: &Request<'a>) -> Self {
         let path = Path::parse(request.path);
         let verb = match &path {
-            Path::Resource(path) => registry::verb(request, path),
+            Path::Resource(path) => route::verb(request, path),
             Path::Other => registry::path_verb(request.method),
         };
         Self {

@@ -16,6 +16,7 @@ use crate::query::VersionMatch;
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
+use crate::shown::check_shape;
 use crate::stored::{Stored, whole};
 use crate::table::{IncludeObject, Table};
 
@@ -71,6 +72,7 @@ impl Registry {
         if let Some(remaining) = remaining {
             meta["remainingItemCount"] = remaining.into();
         }
+        check_shape(call, true)?;
         Ok(Listing {
             resource: call.resource.clone(),
             items: items.iter().map(|item| item.value.clone()).collect(),
@@ -86,10 +88,11 @@ impl Registry {
     fn page_start(&self, call: &Call<'_>) -> Result<Option<Token>, Failure> {
         match call.query.go_on.as_str() {
             "" => Ok(None),
-            token => match Token::read(token) {
-                Some(token) => Ok(Some(token)),
-                None => Err(Failure::bad_request("continue key is not valid")),
-            },
+            token => {
+                let wrong =
+                    |why: String| Failure::bad_request(format!("invalid continue token: {why}"));
+                Token::read(token).map(Some).map_err(wrong)
+            }
         }
     }
 
@@ -138,7 +141,8 @@ fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
         Representation::Whole | Representation::Discovery => {
             whole(&call.resource, &call.resource.bare(stored))
         }
-        Representation::Metadata => {
+        Representation::Metadata | Representation::MetadataList => {
+            check_shape(call, false)?;
             let object = call.resource.object(stored);
             partial(&object).to_string().into()
         }
@@ -159,7 +163,7 @@ pub(crate) fn partial(object: &Object) -> Value {
     })
 }
 
-fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
+pub(crate) fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
     let table = Table {
         group: &call.resource.group,
         kind: &call.resource.kind,

@@ -43,7 +43,9 @@ impl Listing {
     pub fn render(self) -> Answer {
         let body = match self.representation {
             Representation::Whole | Representation::Discovery => self.whole(),
-            Representation::Metadata => self.partial().to_string().into_bytes(),
+            Representation::Metadata | Representation::MetadataList => {
+                self.partial().to_string().into_bytes()
+            }
             Representation::Table => self.table().to_string().into_bytes(),
         };
         Answer {
@@ -83,7 +85,7 @@ impl Listing {
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": self.meta,
-            "items": items,
+            "items": (!items.is_empty()).then_some(items),
         })
     }
 

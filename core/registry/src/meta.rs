@@ -4,11 +4,12 @@
 //! `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use flyball_api::Timestamp;
-use flyball_api::selector::{check_label_key, check_label_value};
 use serde_json::{Map, Value};
 
+use crate::etcd;
 use crate::failure::Failure;
 use crate::field_error::FieldError;
+use crate::kinds::{allows_unconditional_update, label_key_mistakes, label_value_mistakes};
 use crate::names;
 use crate::object::{Meta, Object};
 use crate::registry::Call;
@@ -27,17 +28,12 @@ pub(crate) fn prepare_create(
     chance: &mut Chance<'_>,
 ) -> Result<(), Failure> {
     place(call, object)?;
-    if !object.resource_version().is_empty() {
-        let message = "resourceVersion should not be set on objects to be created";
-        return Err(Failure::bad_request(message));
-    }
     let generation = call.rules().has_generation();
     let meta = object.meta_mut();
     for field in [
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
         "selfLink",
-        "generation",
     ] {
         meta.remove(field);
     }
@@ -83,44 +79,26 @@ pub(crate) fn prepare_update(
         }
         _ => {}
     }
-    match new.uid() {
-        "" => {}
-        uid if uid == old.uid() => {}
-        uid => {
-            let why = format!(
-                "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-                old.uid()
-            );
-            return Err(Failure::conflict(&call.resource, name, &why));
-        }
-    }
-    let version = new.resource_version();
-    if version.is_empty() && !call.rules().updates_unconditionally() {
-        let detail = "must be specified for an update";
-        let error = FieldError::invalid("metadata.resourceVersion", 0, detail);
-        let (group, plural) = (&call.resource.group, &call.resource.plural);
-        return Err(Failure::invalid(group, plural, name, &[error]));
-    }
-    if !version.is_empty() && version != "0" && version != old.resource_version() {
-        return Err(Failure::modified(&call.resource, name));
-    }
+    check_version(call, new, old)?;
     let kept = [
         "uid",
         "creationTimestamp",
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
-        "generation",
-        "generateName",
-        "selfLink",
     ];
     let before = old.meta();
     let meta = new.meta_mut();
     for field in kept {
-        match before.get(field) {
-            Some(value) => meta.insert(field.to_owned(), value.clone()),
-            None => meta.remove(field),
-        };
+        // What the object does not have yet is a mistake that is found later.
+        if let Some(value) = before.get(field) {
+            meta.insert(field.to_owned(), value.clone());
+        }
     }
+    match before.get("generation") {
+        Some(value) => meta.insert("generation".to_owned(), value.clone()),
+        None => meta.remove("generation"),
+    };
+    meta.remove("selfLink");
     if !before["managedFields"].is_null() && !meta.contains_key("managedFields") {
         // Whoever leaves them out means to leave them alone.
         meta.insert("managedFields".to_owned(), before["managedFields"].clone());
@@ -129,6 +107,44 @@ pub(crate) fn prepare_update(
         "resourceVersion".to_owned(),
         before["resourceVersion"].clone(),
     );
+    Ok(())
+}
+
+/// The object that is replaced must be the one that was meant, in the version that was meant.
+fn check_version(call: &Call<'_>, new: &Object, old: &Object) -> Result<(), Failure> {
+    let name = old.name();
+    let uid = new.uid();
+    if !uid.is_empty() && uid != old.uid() {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
+             failed: UID in precondition: {uid}, UID in object meta: {}",
+            etcd::key(&call.resource, old.namespace(), name),
+            old.uid()
+        );
+        return Err(Failure::conflict(&call.resource, name, &why));
+    }
+    let version = new.resource_version();
+    let number: u64 = match version {
+        "" => 0,
+        version => {
+            let wrong = |_| {
+                let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+                Failure::new(500, "", why)
+            };
+            version.parse().map_err(wrong)?
+        }
+    };
+    if number == 0
+        && !(allows_unconditional_update(&call.resource) && call.rules().updates_unconditionally())
+    {
+        let (group, plural) = (&call.resource.group, &call.resource.plural);
+        let why = "must be specified for an update";
+        let error = FieldError::invalid("metadata.resourceVersion", 0, why);
+        return Err(Failure::invalid(group, plural, name, &[error]));
+    }
+    if number != 0 && version != old.resource_version() {
+        return Err(Failure::modified(&call.resource, name));
+    }
     Ok(())
 }
 
@@ -207,33 +223,31 @@ pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
             }
         }
     }
-    let meta = object.meta();
+    errors.extend(shared(object.meta()));
+    errors
+}
+
+/// The mistakes in what every kind's metadata has.
+fn shared(meta: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(generation) = meta["generation"].as_i64().filter(|number| *number < 0) {
+        let why = "must be greater than or equal to 0";
+        errors.push(FieldError::invalid("metadata.generation", generation, why));
+    }
     for (key, value) in meta["labels"].as_object().into_iter().flatten() {
-        if let Err(error) = check_label_key(key) {
-            errors.push(FieldError::invalid(
-                "metadata.labels",
-                key.as_str(),
-                error.to_string(),
-            ));
+        for why in label_key_mistakes(key) {
+            errors.push(FieldError::invalid("metadata.labels", key.as_str(), why));
         }
         let value = value.as_str().unwrap_or_default();
-        if let Err(error) = check_label_value(value) {
-            errors.push(FieldError::invalid(
-                "metadata.labels",
-                value,
-                error.to_string(),
-            ));
+        for why in label_value_mistakes(value) {
+            errors.push(FieldError::invalid("metadata.labels", value, why));
         }
     }
     let mut weight = 0;
     for (key, value) in meta["annotations"].as_object().into_iter().flatten() {
-        if let Err(error) = check_label_key(&key.to_lowercase()) {
-            let error = error.to_string();
-            errors.push(FieldError::invalid(
-                "metadata.annotations",
-                key.as_str(),
-                error,
-            ));
+        for why in label_key_mistakes(&key.to_lowercase()) {
+            let place = "metadata.annotations";
+            errors.push(FieldError::invalid(place, key.as_str(), why));
         }
         weight += key.len() + value.as_str().unwrap_or_default().len();
     }
@@ -242,21 +256,71 @@ pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
         errors.push(FieldError::too_long("metadata.annotations", detail));
     }
     errors.extend(owners(meta));
+    errors.extend(finalizer_mistakes(meta));
+    errors.extend(manager_mistakes(meta));
     errors
 }
 
-/// The mistakes in an update's metadata beside those that a new object could have.
+fn finalizer_mistakes(meta: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let all = meta["finalizers"].as_array().into_iter().flatten();
+    let all: Vec<&str> = all.filter_map(Value::as_str).collect();
+    for name in &all {
+        for why in label_key_mistakes(name) {
+            errors.push(FieldError::invalid("metadata.finalizers", *name, why));
+        }
+    }
+    if all.contains(&"orphan") && all.contains(&"foregroundDeletion") {
+        let why = "finalizer orphan and foregroundDeletion cannot be both set";
+        let value = Value::from(all);
+        errors.push(FieldError::invalid("metadata.finalizers", value, why));
+    }
+    errors
+}
+
+fn manager_mistakes(meta: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let all = meta["managedFields"].as_array().into_iter().flatten();
+    for (at, entry) in all.enumerate() {
+        let text = |field: &str| entry[field].as_str().unwrap_or_default();
+        let place = |field: &str| format!("metadata.managedFields[{at}].{field}");
+        let operation = text("operation");
+        if !matches!(operation, "Apply" | "Update") {
+            let why = "must be `Apply` or `Update`";
+            errors.push(FieldError::invalid(place("operation"), operation, why));
+        }
+        let kind = text("fieldsType");
+        if !matches!(kind, "" | "FieldsV1") {
+            let why = "must be `FieldsV1`";
+            errors.push(FieldError::invalid(place("fieldsType"), kind, why));
+        }
+    }
+    errors
+}
+
+/// The mistakes in an update's metadata, which come before those of its kind.
 pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut errors = validate(call, new);
     if old.is_deleting() {
-        for added in new
-            .finalizers()
-            .filter(|one| !old.finalizers().any(|kept| kept == *one))
-        {
+        let is_new = |one: &&str| !old.finalizers().any(|kept| kept == *one);
+        let mut added: Vec<&str> = new.finalizers().filter(is_new).collect();
+        added.sort_unstable();
+        added.dedup();
+        if !added.is_empty() {
+            let added: Vec<String> = added.iter().map(|one| format!("{one:?}")).collect();
             let detail = format!(
-                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{added:?}}}"
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                added.join(", ")
             );
             errors.push(FieldError::forbidden("metadata.finalizers", detail));
+        }
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let (is, was) = (&new.meta()[field], &old.meta()[field]);
+        if is != was {
+            let place = format!("metadata.{field}");
+            let why = "field is immutable";
+            errors.push(FieldError::invalid(place, is.clone(), why));
         }
     }
     errors
@@ -264,7 +328,7 @@ pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Ve
 
 fn owners(meta: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let mut controllers = Vec::new();
+    let mut first: Option<String> = None;
     for owner in meta["ownerReferences"].as_array().into_iter().flatten() {
         for (field, detail) in [
             ("apiVersion", "version must not be empty"),
@@ -277,16 +341,54 @@ fn owners(meta: &Value) -> Vec<FieldError> {
                 errors.push(FieldError::invalid(place, "", detail));
             }
         }
-        if owner["controller"] == true {
-            controllers.push(owner["name"].as_str().unwrap_or_default());
+        let (kind, name) = (
+            owner["kind"].as_str().unwrap_or_default(),
+            owner["name"].as_str().unwrap_or_default(),
+        );
+        if owner["apiVersion"] == "v1" && kind == "Event" {
+            let why = "/v1, Kind=Event is disallowed from being an owner";
+            let place = "metadata.ownerReferences";
+            errors.push(FieldError::shown(place, in_order(owner), why));
+        }
+        if owner["controller"] != true {
+            continue;
+        }
+        let told = format!("{kind}/{name}");
+        match &first {
+            None => first = Some(told),
+            Some(first) => {
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {told}"
+                );
+                let place = "metadata.ownerReferences";
+                let all = all_in_order(&meta["ownerReferences"]);
+                errors.push(FieldError::shown(place, all, detail));
+            }
         }
     }
-    if let [first, second, ..] = controllers.as_slice() {
-        let detail = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
-        );
-        let all = meta["ownerReferences"].clone();
-        errors.push(FieldError::invalid("metadata.ownerReferences", all, detail));
-    }
     errors
+}
+
+/// References as upstream prints them: their members in the order of its type.
+fn all_in_order(owners: &Value) -> String {
+    let owners = owners.as_array().into_iter().flatten();
+    let owners: Vec<String> = owners.map(in_order).collect();
+    format!("[{}]", owners.join(","))
+}
+
+fn in_order(owner: &Value) -> String {
+    let fields = [
+        "apiVersion",
+        "kind",
+        "name",
+        "uid",
+        "controller",
+        "blockOwnerDeletion",
+    ];
+    let always = ["apiVersion", "kind", "name", "uid"];
+    let members = fields.iter().filter_map(|field| match owner.get(field) {
+        Some(value) => Some(format!("{field:?}:{value}")),
+        None => always.contains(field).then(|| format!("{field:?}:\"\"")),
+    });
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

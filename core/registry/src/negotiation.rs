@@ -184,12 +184,12 @@ fn converted(offer: Offer, group: &str, version: &str, shown: &str) -> Option<Re
         (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "Table") => {
             Some(Representation::Table)
         }
-        (
-            Offer::Objects | Offer::Changes,
-            "meta.k8s.io",
-            "v1",
-            "PartialObjectMetadata" | "PartialObjectMetadataList",
-        ) => Some(Representation::Metadata),
+        (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "PartialObjectMetadata") => {
+            Some(Representation::Metadata)
+        }
+        (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "PartialObjectMetadataList") => {
+            Some(Representation::MetadataList)
+        }
         (Offer::Discovery, "apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") => {
             Some(Representation::Discovery)
         }

@@ -51,28 +51,27 @@ pub(crate) trait Meta {
         self.finalizers().next().is_some()
     }
 
-    fn add_finalizer(&mut self, name: &str) {
-        if self.finalizers().any(|one| one == name) {
-            return;
+    /// Makes these the finalizers.
+    fn set_finalizers(&mut self, names: &[String]) {
+        let meta = self.meta_mut();
+        match names {
+            [] => drop(meta.remove("finalizers")),
+            names => drop(meta.insert("finalizers".to_owned(), names.into())),
         }
-        let all = self
-            .meta_mut()
-            .entry("finalizers")
-            .or_insert_with(|| Value::Array(Vec::new()));
-        match all {
-            Value::Array(all) => all.push(name.into()),
-            other => *other = Value::Array(vec![name.into()]),
+    }
+
+    fn add_finalizer(&mut self, name: &str) {
+        let mut names: Vec<String> = self.finalizers().map(str::to_owned).collect();
+        if !names.iter().any(|one| one == name) {
+            names.push(name.to_owned());
+            self.set_finalizers(&names);
         }
     }
 
     fn remove_finalizer(&mut self, name: &str) {
-        let meta = self.meta_mut();
-        if let Some(Value::Array(all)) = meta.get_mut("finalizers") {
-            all.retain(|one| one != name);
-            if all.is_empty() {
-                meta.remove("finalizers");
-            }
-        }
+        let kept = self.finalizers().filter(|one| *one != name);
+        let kept: Vec<String> = kept.map(str::to_owned).collect();
+        self.set_finalizers(&kept);
     }
 
     fn labels(&self) -> Labels {

@@ -3,7 +3,10 @@
 //! It names the revision that the first page was read at, so that all pages together are one state,
 //! and the last key, relative to what is listed, so that it opens nothing else.
 
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{DecodeError, Engine as _};
 use flyball_storage::Revision;
+use serde::{Deserialize, Serialize};
 
 /// Where the last page ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,24 +17,68 @@ pub(crate) struct Token {
     pub(crate) after: String,
 }
 
+/// A token as JSON.
+#[derive(Deserialize, Serialize)]
+struct Written {
+    #[serde(default)]
+    v: String,
+    #[serde(default)]
+    rv: u64,
+    #[serde(default)]
+    start: String,
+}
+
+const VERSION: &str = "meta.k8s.io/v1";
+
 impl Token {
-    /// The token as it is told: hexadecimal, so that it passes through any URL.
+    /// The token as it is told, in upstream's form: JSON in base64 for URLs.
     pub(crate) fn write(&self) -> String {
-        let text = format!("{}/{}", self.revision.0, self.after);
-        text.bytes().map(|byte| format!("{byte:02x}")).collect()
+        let written = Written {
+            v: VERSION.to_owned(),
+            rv: self.revision.0,
+            start: format!("{}\u{0}", self.after),
+        };
+        // Numbers and texts can always be written.
+        let json = serde_json::to_vec(&written).unwrap_or_default();
+        URL_SAFE_NO_PAD.encode(json)
     }
 
-    /// Reads a token; `None` if it is not one of ours.
-    pub(crate) fn read(token: &str) -> Option<Self> {
-        let pairs = token.as_bytes().chunks(2);
-        let bytes: Option<Vec<u8>> = pairs
-            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-            .collect();
-        let text = String::from_utf8(bytes?).ok()?;
-        let (revision, after) = text.split_once('/')?;
-        Some(Self {
-            revision: Revision(revision.parse().ok()?),
-            after: after.to_owned(),
+    /// Reads a token; the error is upstream's.
+    pub(crate) fn read(token: &str) -> Result<Self, String> {
+        let odd = |why: String| format!("continue key is not valid: {why}");
+        let json = URL_SAFE_NO_PAD.decode(token).map_err(|error| {
+            odd(match error {
+                DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => {
+                    format!("illegal base64 data at input byte {at}")
+                }
+                _ => format!("illegal base64 data at input byte {}", token.len()),
+            })
+        })?;
+        let value = flyball_schema::read_json(&json).map_err(odd)?;
+        let written: Written =
+            serde_json::from_value(value).map_err(|error| odd(error.to_string()))?;
+        if written.v != VERSION {
+            return Err(format!(
+                "continue key is not valid: server does not recognize this encoded version {}",
+                written.v
+            ));
+        }
+        if written.rv == 0 {
+            let why = "incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
+            return Err(odd(why.to_owned()));
+        }
+        if written.start.is_empty() {
+            return Err(odd(
+                "encoded start key empty (version meta.k8s.io/v1)".to_owned()
+            ));
+        }
+        let key = written.start.trim_end_matches('\u{0}');
+        if key.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(odd(written.start));
+        }
+        Ok(Self {
+            revision: Revision(written.rv),
+            after: key.to_owned(),
         })
     }
 }
@@ -46,13 +93,28 @@ mod tests {
             revision: Revision(42),
             after: "default/web/ä".to_owned(),
         };
-        assert_eq!(Token::read(&token.write()), Some(token));
+        assert_eq!(Token::read(&token.write()), Ok(token));
     }
 
     #[test]
     fn what_is_no_token_is_refused() {
-        for text in ["", "zz", "3", "616263", "ü", "2f2f"] {
-            assert_eq!(Token::read(text), None, "{text}");
+        for (text, why) in [
+            (
+                "bm90IGEgdG9rZW4",
+                "invalid character 'o' in literal null (expecting 'u')",
+            ),
+            ("!", "illegal base64 data at input byte 0"),
+            (
+                "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJhIn0",
+                "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            ),
+        ] {
+            let refused = Token::read(text).unwrap_err();
+            assert_eq!(
+                refused,
+                format!("continue key is not valid: {why}"),
+                "{text}"
+            );
         }
     }
 }

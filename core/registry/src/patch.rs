@@ -3,11 +3,12 @@
 //! Upstream: `apiserver/pkg/endpoints/handlers/patch.go`.
 
 use flyball_api::StatusDetails;
-use flyball_patch::PatchRefused;
+use flyball_patch::{PatchRefused, go_plain};
 use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::field_error::FieldError;
 use crate::managed::{Note, with_change};
 use crate::object::Object;
 use crate::registry::{Call, Registry};
@@ -57,32 +58,23 @@ impl Registry {
         part: Part,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        if call.query.field_manager.is_empty() {
-            let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for \
-                           apply patch";
-            return Err(Failure::new(422, "Invalid", message));
-        }
-        let wanted: Value = serde_json::from_slice(call.request.body)
-            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
-        let (mut config, warnings) = match (call.resource.of_definition(), wanted) {
-            // What the schema of a custom kind does not have is refused when it is merged.
-            (Some(_), Value::Object(wanted)) => (wanted, Vec::new()),
-            (_, wanted) => decode::check(call, wanted)?,
-        };
         let found = self.read(call).ok();
         if found.is_none() && part == Part::Status {
             return Err(Failure::not_found(&call.resource, &call.path.name));
         }
-        meta::place_applied(call, &mut config)?;
+        let config = yaml(call)?;
         let live = found.as_ref().map(|(_, old)| Value::Object(old.clone()));
         let force = call.query.force;
-        let config = Value::Object(config);
         let applied = with_change(call, |change| {
             flyball_patch::apply(live.as_ref(), &config, force, change)
         });
-        let Value::Object(new) = applied.map_err(|refusal| refused(call, &refusal))? else {
-            return Err(Failure::bad_request("what was applied is not an object"));
+        let applied = applied.map_err(|refusal| refused(call, &refusal))?;
+        let unfit = |why: &str| {
+            let message = format!("failed to convert merged object at last version: .: {why}");
+            Failure::new(500, "", message)
         };
+        let (mut new, warnings) = decode::check(call, applied, unfit)?;
+        meta::place_applied(call, &mut new)?;
         let answer = match found {
             Some((seen, old)) => {
                 self.replace(call, (part, Note::Applied), seen, &old, new, chance)?
@@ -111,6 +103,12 @@ fn unrouted() -> Failure {
     failure
 }
 
+/// What is applied, which is YAML and therefore may be JSON.
+fn yaml(call: &Call<'_>) -> Result<Value, Failure> {
+    let read = serde_json::from_slice(call.request.body);
+    read.map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))
+}
+
 fn content_type<'a>(call: &'a Call<'_>) -> &'a str {
     call.request
         .content_type
@@ -120,28 +118,54 @@ fn content_type<'a>(call: &'a Call<'_>) -> &'a str {
         .trim()
 }
 
+/// Refuses a patch of a type that is not known; says whether it is applied.
+pub(crate) fn check_type(call: &Call<'_>) -> Result<bool, Failure> {
+    let is_custom = call.resource.of_definition().is_some();
+    match content_type(call) {
+        APPLY => Ok(true),
+        JSON | MERGE => Ok(false),
+        // Custom resources have no Go types whose tags would say how to merge.
+        _ if is_custom => Err(Failure::unsupported_media_type(&[JSON, MERGE, APPLY])),
+        STRATEGIC => Ok(false),
+        _ => Err(Failure::unsupported_media_type(&[
+            JSON, MERGE, STRATEGIC, APPLY,
+        ])),
+    }
+}
+
 /// What the patch that was sent makes of an object.
 pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
-    let changed = change(call, Value::Object(old.clone()))?;
-    decode::check(call, changed)
+    let patch = read(call)?;
+    let changed = change(call, Value::Object(old.clone()), patch.clone())?;
+    // Upstream shows the object that came out, or of a strategic merge what went in.
+    let shown = match content_type(call) {
+        STRATEGIC => go_plain(&patch),
+        _ => changed.to_string(),
+    };
+    let invalid = |why: &str| {
+        let error = FieldError::invalid("patch", shown.as_str(), why);
+        Failure::invalid("", "", "", &[error])
+    };
+    decode::check(call, changed, invalid)
 }
 
 /// What the patch that was sent makes of a scale.
 pub(crate) fn patched_scale(call: &Call<'_>, scale: Value) -> Result<Value, Failure> {
-    change(call, scale)
+    let patch = read(call)?;
+    change(call, scale, patch)
 }
 
-fn change(call: &Call<'_>, value: Value) -> Result<Value, Failure> {
-    let kind = content_type(call);
-    if call.resource.of_definition().is_some() && !matches!(kind, JSON | MERGE) {
-        return Err(Failure::unsupported_media_type(&[JSON, MERGE, APPLY]));
-    }
-    if !matches!(kind, JSON | MERGE | STRATEGIC) {
-        return Err(unrouted());
-    }
-    let patch: Value = serde_json::from_slice(call.request.body)
-        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
-    let changed = match kind {
+fn read(call: &Call<'_>) -> Result<Value, Failure> {
+    let told = match content_type(call) {
+        STRATEGIC => "",
+        _ => "error decoding patch: ",
+    };
+    let wrong = |why: String| Failure::bad_request(format!("{told}{why}"));
+    flyball_schema::read_json(call.request.body).map_err(wrong)
+}
+
+fn change(call: &Call<'_>, value: Value, patch: Value) -> Result<Value, Failure> {
+    let changed = match content_type(call) {
         JSON => flyball_patch::json_patch(value, &patch),
         MERGE => flyball_patch::merge_patch(value, &patch),
         _ => flyball_patch::strategic_merge(value, patch, call.schema()),

@@ -19,7 +19,7 @@ use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::tokens::Issuer;
-use crate::{bootstrap, documents, kinds, patch, reviews};
+use crate::{bootstrap, documents, kinds, patch, reviews, route, shown};
 
 /// An API server's state and rules.
 pub struct Registry {
@@ -125,7 +125,7 @@ impl Registry {
         match Path::parse(request.path) {
             Path::Resource(path) => {
                 let target = Target::Resource(path.target());
-                self.authorize(request, verb(request, &path), target)
+                self.authorize(request, route::verb(request, &path), target)
             }
             Path::Other => {
                 let target = Target::Path(request.path);
@@ -159,7 +159,7 @@ impl Registry {
                 return Ok(found.map_or(Reply::Page, Reply::Answer));
             }
         };
-        let verb = verb(&request, &path);
+        let verb = route::verb(&request, &path);
         self.authorize(&request, verb, Target::Resource(path.target()))?;
         let resource = self.served.find(&path.group, &path.version, &path.resource);
         let Some(resource) = resource.cloned() else {
@@ -174,23 +174,17 @@ impl Registry {
         ) {
             return Err(Failure::method_not_allowed());
         }
+        route::check(verb, &path, &resource)?;
         let choice = negotiated(&request, verb, resource.of_definition().is_none())?;
         path.check()?;
-        let pairs = request.query.iter();
-        let query = Query::parse(pairs.map(|(key, value)| (key.as_str(), value.as_str())))?;
-        let call = Call {
+        let mut call = Call {
             request,
             path,
             resource,
-            query,
+            query: Query::default(),
             representation: choice.representation,
         };
-        let misplaced = call.resource.of_definition().is_some()
-            && call.path.namespace.is_empty() == call.resource.namespaced
-            && !(matches!(verb, "list" | "watch") && call.resource.namespaced);
-        if misplaced {
-            return Err(Failure::no_such_path());
-        }
+        call.query = route::options(verb, &call)?;
         let custom = call.resource.of_definition();
         let warnings = custom.map_or(&[][..], |custom| custom.warnings());
         Ok(match self.dispatch(verb, &call, chance)? {
@@ -218,25 +212,20 @@ impl Registry {
             return answered(self.review(verb, call)?);
         }
         if !call.path.subresource.is_empty() {
-            return answered(self.part(verb, call, chance)?);
+            let answer = self.part(verb, call, chance)?;
+            return answered(shown::as_asked(call, answer));
         }
-        let can = call.resource.verbs.iter().any(|one| one == verb);
-        let misplaced = call.resource.namespaced
-            && call.path.namespace.is_empty()
-            && !matches!(verb, "list" | "watch");
-        if !can || misplaced {
-            return Err(Failure::method_not_allowed());
-        }
-        match verb {
-            "get" => answered(self.get(call)?),
-            "list" => self.list(call).map(|list| Reply::List(Box::new(list))),
-            "watch" => self.watch(call).map(|watch| Reply::Watch(Box::new(watch))),
-            "create" => answered(self.create(call, chance)?),
-            "update" => answered(self.update(call, chance)?),
-            "patch" => answered(self.patch(call, chance)?),
-            "delete" => answered(self.delete(call)?),
-            _ => answered(self.delete_collection(call)?),
-        }
+        let answer = match verb {
+            "get" => return answered(self.get(call)?),
+            "list" => return self.list(call).map(|list| Reply::List(Box::new(list))),
+            "watch" => return self.watch(call).map(|watch| Reply::Watch(Box::new(watch))),
+            "create" => self.create(call, chance)?,
+            "update" => self.update(call, chance)?,
+            "patch" => self.patch(call, chance)?,
+            "delete" => self.delete(call)?,
+            _ => self.delete_collection(call)?,
+        };
+        answered(shown::as_asked(call, answer))
     }
 
     fn authorize(
@@ -384,22 +373,4 @@ fn negotiated(request: &Request<'_>, verb: &str, is_built_in: bool) -> Result<Ch
         negotiation::check_route(request.accept, produces)?;
     }
     negotiation::choose(request.accept, offer)
-}
-
-pub(crate) fn verb(request: &Request<'_>, path: &ResourcePath) -> &'static str {
-    let watches = || {
-        let mut asked = request.query.iter().filter(|(key, _)| key == "watch");
-        asked.any(|(_, value)| crate::query::flag(value))
-    };
-    match request.method {
-        Method::Get if path.subresource.is_empty() && watches() => "watch",
-        Method::Get | Method::Head if path.name.is_empty() => "list",
-        Method::Get | Method::Head => "get",
-        Method::Options | Method::Other => "",
-        Method::Post => "create",
-        Method::Put => "update",
-        Method::Patch => "patch",
-        Method::Delete if path.name.is_empty() => "deletecollection",
-        Method::Delete => "delete",
-    }
 }

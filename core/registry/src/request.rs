@@ -53,8 +53,10 @@ pub enum Representation {
     /// As they are.
     #[default]
     Whole,
-    /// Only their metadata.
+    /// Only their metadata, of one object.
     Metadata,
+    /// Only their metadata, of a list.
+    MetadataList,
     /// As rows of a table.
     Table,
     /// As they are; of discovery, everything at once.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use flyball_api::selector::FieldSelector;
 use flyball_api::{Selector, Text};
-use flyball_schema::Resource;
 
 use crate::custom::Custom;
 use crate::failure::Failure;
@@ -83,31 +82,43 @@ fn has_fields(fields: &FieldSelector, object: &Object, value: fn(&Object, &str) 
     fields.matches_with(|field| value_of(field).map(|(_, value)| value.as_str()))
 }
 
+/// Refuses fields that objects of the kind cannot be selected by. Upstream words it in two ways: kinds that convert
+/// the names of fields themselves say less.
 fn check(resource: &Kind, fields: &FieldSelector) -> Result<(), Failure> {
     let known = resource.rules().selectable_fields();
+    let converts = match resource.group.as_str() {
+        "" => CONVERTING.contains(&resource.plural.as_str()),
+        "certificates.k8s.io" | "events.k8s.io" => true,
+        _ => resource.of_definition().is_some(),
+    };
+    let custom = resource.of_definition();
     for field in fields.fields() {
-        let common =
-            field == "metadata.name" || (field == "metadata.namespace" && resource.namespaced);
-        let custom = resource.of_definition();
-        if custom.is_some_and(|custom| !common && !custom.selects(field)) {
-            let message = format!("field label not supported: {field}");
-            return Err(Failure::bad_request(message));
+        let is_shared = match field {
+            "metadata.name" => true,
+            "metadata.namespace" => !converts || resource.namespaced,
+            _ => false,
+        };
+        let is_custom = custom.is_some_and(|custom| custom.selects(field));
+        if is_shared || is_custom || known.contains(&field) {
+            continue;
         }
-        if custom.is_none() && !common && !known.contains(&field) {
-            let group_version = resource.api_version();
-            let message = format!(
-                "Unable to find \"{}\" that match label selector \"\", field selector \"{fields}\": \
-                 field label not supported: {field}",
-                gvr(resource, &group_version)
-            );
-            return Err(Failure::bad_request(message));
-        }
+        return Err(Failure::bad_request(match converts {
+            true => format!("field label not supported: {field}"),
+            false => format!(
+                "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            ),
+        }));
     }
     Ok(())
 }
 
-/// `/v1, Resource=pods`, as upstream prints a resource with its version.
-fn gvr(resource: &Resource, group_version: &str) -> String {
-    let slash = if resource.group.is_empty() { "/" } else { "" };
-    format!("{slash}{group_version}, Resource={}", resource.plural)
-}
+/// Kinds of the core group that convert the names of fields themselves.
+const CONVERTING: &[&str] = &[
+    "events",
+    "namespaces",
+    "nodes",
+    "pods",
+    "replicationcontrollers",
+    "secrets",
+    "services",
+];

@@ -236,7 +236,7 @@ impl Watch {
             Representation::Whole | Representation::Discovery => {
                 (self.resource.kind.to_string(), self.resource.api_version())
             }
-            Representation::Metadata => (
+            Representation::Metadata | Representation::MetadataList => (
                 "PartialObjectMetadata".to_owned(),
                 "meta.k8s.io/v1".to_owned(),
             ),

@@ -23,7 +23,8 @@ pub use custom::{
     structural_faults, value_faults, value_faults_of_update,
 };
 pub use decode::{
-    DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, prune, strict_message,
+    DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, prune, read_head,
+    read_json, strict_message,
 };
 pub use resource::{Resource, Subresource};
 pub use rules::{Bound, Range, Rules};

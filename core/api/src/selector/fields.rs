@@ -21,7 +21,7 @@ struct Term {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FieldSelectorInvalid {
     /// A part without `=`, `==` or `!=`.
-    #[error("field selector {text:?}: cannot understand {part:?}")]
+    #[error("invalid selector: '{text}'; can't understand '{part}'")]
     NoOperator {
         /// The whole selector.
         text: String,
@@ -29,16 +29,16 @@ pub enum FieldSelectorInvalid {
         part: String,
     },
     /// A backslash before anything but `\`, `,` or `=`.
-    #[error("field selector part {part:?}: invalid escape sequence")]
+    #[error("invalid field selector: invalid escape sequence: {sequence}")]
     BadEscape {
-        /// The part.
-        part: String,
+        /// The backslash and what comes after it.
+        sequence: String,
     },
     /// A bare `=` in a value.
-    #[error("field selector part {part:?}: '=' in a value must be written '\\='")]
+    #[error("invalid field selector: unescaped character in value: {}", u32::from(*.found))]
     BareEquals {
-        /// The part.
-        part: String,
+        /// The character.
+        found: char,
     },
 }
 
@@ -149,20 +149,23 @@ fn parse_term(text: &str, part: &str) -> Result<Term, FieldSelectorInvalid> {
     Ok(Term {
         field: field.into(),
         equal,
-        value: unescape(value, part)?.into(),
+        value: unescape(value)?.into(),
     })
 }
 
-fn unescape(value: &str, part: &str) -> Result<String, FieldSelectorInvalid> {
+fn unescape(value: &str) -> Result<String, FieldSelectorInvalid> {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.chars();
     while let Some(c) = characters.next() {
         match c {
             '\\' => match characters.next() {
                 Some(escaped @ ('\\' | ',' | '=')) => plain.push(escaped),
-                _ => return Err(FieldSelectorInvalid::BadEscape { part: part.into() }),
+                other => {
+                    let sequence = format!("\\{}", other.map(String::from).unwrap_or_default());
+                    return Err(FieldSelectorInvalid::BadEscape { sequence });
+                }
             },
-            '=' => return Err(FieldSelectorInvalid::BareEquals { part: part.into() }),
+            '=' => return Err(FieldSelectorInvalid::BareEquals { found: '=' }),
             other => plain.push(other),
         }
     }

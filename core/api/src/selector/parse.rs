@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use super::{Operator, Requirement, SelectorInvalid, check_label_key};
 
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, SelectorInvalid> {
-    Reader { text, rest: text }.selector()
+    Reader { rest: text }.selector()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -26,22 +26,36 @@ enum Token<'a> {
 }
 
 struct Reader<'a> {
-    text: &'a str,
     rest: &'a str,
 }
 
 impl<'a> Reader<'a> {
     fn selector(&mut self) -> Result<Vec<Requirement>, SelectorInvalid> {
         let mut requirements = Vec::new();
-        if self.peek() == Token::End {
-            return Ok(requirements);
+        match self.peek() {
+            Token::End => return Ok(requirements),
+            Token::Word(_) | Token::Symbol("!") => {}
+            other => {
+                let expected = ", expected: !, identifier, or 'end of string'";
+                return Err(unreadable(other, false, expected));
+            }
         }
         loop {
             requirements.push(self.requirement()?);
             match self.next() {
                 Token::End => return Ok(requirements),
                 Token::Symbol(",") => {}
-                other => return self.fail(other, "',' or the end"),
+                other => {
+                    return Err(unreadable(
+                        other,
+                        false,
+                        ", expected: ',' or 'end of string'",
+                    ));
+                }
+            }
+            if !matches!(self.peek(), Token::Word(_) | Token::Symbol("!")) {
+                let found = self.peek();
+                return Err(unreadable(found, false, ", expected: identifier after ','"));
             }
         }
     }
@@ -53,7 +67,7 @@ impl<'a> Reader<'a> {
         }
         let key = match self.next() {
             Token::Word(key) => key,
-            other => return self.fail(other, "'!' or a label key"),
+            other => return Err(unreadable(other, true, ", expected: identifier")),
         };
         check_label_key(key).map_err(|source| SelectorInvalid::BadLabel {
             key: key.to_owned(),
@@ -68,8 +82,13 @@ impl<'a> Reader<'a> {
             return Requirement::new::<&str>(key, operator, &[]);
         }
         if negated {
+            // Upstream takes the requirement for finished here and finds that it is not.
             let found = self.next();
-            return self.fail(found, "',' or the end after '!' and a key");
+            return Err(unreadable(
+                found,
+                false,
+                ", expected: ',' or 'end of string'",
+            ));
         }
         let operator = match self.next() {
             Token::Word("in") => return Requirement::new(key, Operator::In, &self.set()?),
@@ -79,7 +98,10 @@ impl<'a> Reader<'a> {
             Token::Symbol("!=") => Operator::NotEquals,
             Token::Symbol(">") => Operator::GreaterThan,
             Token::Symbol("<") => Operator::LessThan,
-            other => return self.fail(other, "one of: in, notin, =, ==, !=, >, <"),
+            other => {
+                let expected = ", expected: in, notin, =, ==, !=, gt, lt";
+                return Err(unreadable(other, true, expected));
+            }
         };
         let value = match self.peek() {
             Token::End | Token::Symbol(",") => "",
@@ -87,7 +109,7 @@ impl<'a> Reader<'a> {
                 self.next();
                 value
             }
-            other => return self.fail(other, "a value"),
+            other => return Err(unreadable(other, true, ", expected: identifier")),
         };
         Requirement::new(key, operator, &[value])
     }
@@ -96,7 +118,15 @@ impl<'a> Reader<'a> {
     fn set(&mut self) -> Result<Vec<&'a str>, SelectorInvalid> {
         match self.next() {
             Token::Symbol("(") => {}
-            other => return self.fail(other, "'('"),
+            other => return Err(unreadable(other, true, " expected: '('")),
+        }
+        if !matches!(self.peek(), Token::Word(_) | Token::Symbol("," | ")")) {
+            let found = self.peek();
+            return Err(unreadable(
+                found,
+                true,
+                ", expected: ',', ')' or identifier",
+            ));
         }
         let mut values = BTreeSet::new();
         loop {
@@ -109,21 +139,9 @@ impl<'a> Reader<'a> {
             match self.next() {
                 Token::Symbol(",") => {}
                 Token::Symbol(")") => return Ok(values.into_iter().collect()),
-                other => return self.fail(other, "',' or ')'"),
+                other => return Err(unreadable(other, true, ", expected: ',' or ')'")),
             }
         }
-    }
-
-    fn fail<T>(&self, found: Token<'_>, expected: &'static str) -> Result<T, SelectorInvalid> {
-        let found = match found {
-            Token::Word(text) | Token::Symbol(text) => text.to_owned(),
-            Token::End => String::new(),
-        };
-        Err(SelectorInvalid::Unreadable {
-            text: self.text.to_owned(),
-            found,
-            expected,
-        })
     }
 
     fn peek(&self) -> Token<'a> {
@@ -152,5 +170,17 @@ impl<'a> Reader<'a> {
             }
         };
         (Token::Symbol(&text[..length]), &text[length..])
+    }
+}
+
+fn unreadable(found: Token<'_>, in_requirement: bool, expected: &'static str) -> SelectorInvalid {
+    let found = match found {
+        Token::Word(text) | Token::Symbol(text) => text.to_owned(),
+        Token::End => String::new(),
+    };
+    SelectorInvalid::Unreadable {
+        found,
+        in_requirement,
+        expected,
     }
 }

@@ -38,6 +38,9 @@ mod volumes;
 pub(crate) use fields::field_value;
 use flyball_api::Timestamp;
 use flyball_schema::Resource;
+pub(crate) use labels::{
+    key_mistakes as label_key_mistakes, value_mistakes as label_value_mistakes,
+};
 
 use crate::field_error::FieldError;
 use crate::object::Object;
@@ -133,6 +136,21 @@ pub(crate) enum NameRule {
 pub(crate) struct Plain;
 
 impl Rules for Plain {}
+
+/// Whether an update may leave out which version it was made from.
+pub(crate) fn allows_unconditional_update(resource: &Resource) -> bool {
+    let strict = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("admissionregistration.k8s.io" | "coordination.k8s.io", _) => true,
+        ("apiextensions.k8s.io" | "internal.apiserver.k8s.io", _) => true,
+        ("node.k8s.io", "runtimeclasses") | ("policy", "poddisruptionbudgets") => true,
+        ("storage.k8s.io", plural) => matches!(
+            plural,
+            "csidrivers" | "csinodes" | "csistoragecapacities" | "volumeattachments"
+        ),
+        _ => false,
+    };
+    !strict
+}
 
 /// The rules of a kind.
 pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {

@@ -173,7 +173,7 @@ fn a_delete_names_the_incarnation_it_means() {
         refused["message"]
             .as_str()
             .unwrap()
-            .contains("UID in precondition: 0"),
+            .contains("the UID in the precondition (0) does not match the UID in record"),
         "{refused}"
     );
     let this = json!({"preconditions": {"uid": made["metadata"]["uid"]}});

@@ -50,7 +50,7 @@ fn selectors_choose() {
         refused["message"]
             .as_str()
             .unwrap()
-            .contains("field label not supported: data.a")
+            .contains("\"data.a\" is not a known field selector")
     );
 }
 

@@ -9,6 +9,7 @@
 
 pub(crate) mod base64;
 mod fault;
+mod head;
 mod scalar;
 mod seed;
 mod syntax;
@@ -21,6 +22,7 @@ use crate::Schema;
 use seed::{Seed, State};
 
 pub use fault::{DecodeFailed, StrictFault, strict_message};
+pub use head::{read_head, read_json};
 
 /// What was decoded.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,6 +6,9 @@ pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
     }
+    if said.starts_with("expected ident") {
+        return literal(text, error).unwrap_or(said);
+    }
     let found = at(text, error.line(), error.column());
     let place = |place: &str| match found {
         Some(found) => format!("invalid character {} {place}", quoted(found)),
@@ -26,6 +29,26 @@ pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
         "invalid number" => place("in numeric literal"),
         _ => said,
     }
+}
+
+/// What Go says of a word that begins like `null`, `true` or `false` and is another.
+fn literal(text: &[u8], error: &serde_json::Error) -> Option<String> {
+    let found = at(text, error.line(), error.column())?;
+    let before: String = (1..4)
+        .take_while(|back| error.column() > *back)
+        .filter_map(|back| at(text, error.line(), error.column() - back))
+        .take_while(char::is_ascii_lowercase)
+        .collect();
+    let before: String = before.chars().rev().collect();
+    let word = ["null", "true", "false"]
+        .into_iter()
+        .find(|word| !before.is_empty() && word.starts_with(&before))?;
+    let expected = word.chars().nth(before.len())?;
+    Some(format!(
+        "invalid character {} in literal {word} (expecting {})",
+        quoted(found),
+        quoted(expected)
+    ))
 }
 
 /// The character at a line and column, both counted from one.
@@ -86,6 +109,14 @@ mod tests {
             (
                 "{\"a\":\"\\q\"}",
                 "invalid character 'q' in string escape code",
+            ),
+            (
+                "not",
+                "invalid character 'o' in literal null (expecting 'u')",
+            ),
+            (
+                "[trux]",
+                "invalid character 'x' in literal true (expecting 'e')",
             ),
             ("{\"a\": -}", "invalid character '}' in numeric literal"),
         ] {

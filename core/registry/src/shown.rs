@@ -1,0 +1,86 @@
+//! Answers as they were asked for: whole, only their metadata, or as a table.
+//!
+//! Upstream: `apiserver/pkg/endpoints/handlers/response.go`.
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::decode::package;
+use crate::failure::Failure;
+use crate::list::{included, partial, table_of};
+use crate::object::Object;
+use crate::registry::Call;
+use crate::request::Representation;
+
+/// The answer to a write as it was asked for. What was done stays done, also if it cannot be shown so.
+pub(crate) fn as_asked(call: &Call<'_>, answer: Answer) -> Answer {
+    if matches!(
+        call.representation,
+        Representation::Whole | Representation::Discovery
+    ) || answer.code >= 300
+    {
+        return answer;
+    }
+    let Ok(Value::Object(object)) = serde_json::from_slice(&answer.body) else {
+        return answer;
+    };
+    match transformed(call, &object) {
+        Ok(Some(shown)) => Answer {
+            body: shown.to_string().into(),
+            ..answer
+        },
+        Ok(None) => answer,
+        Err(failure) => Answer::from(failure).warned(answer.warnings),
+    }
+}
+
+fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failure> {
+    let items = object.get("items").and_then(Value::as_array);
+    let representation = call.representation;
+    if representation == Representation::Table {
+        included(call)?;
+    }
+    if object.get("kind").is_some_and(|kind| kind == "Status") {
+        return Ok(None);
+    }
+    check_shape(call, items.is_some())?;
+    let objects = || -> Vec<Object> {
+        let items = items.into_iter().flatten();
+        items.filter_map(|item| item.as_object().cloned()).collect()
+    };
+    Ok(match (representation, items) {
+        (Representation::Metadata, _) => Some(partial(object)),
+        (Representation::MetadataList, _) => Some(json!({
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": object.get("metadata"),
+            "items": objects().iter().map(partial).collect::<Vec<_>>(),
+        })),
+        (Representation::Table, Some(_)) => {
+            let meta = object.get("metadata").cloned().unwrap_or_default();
+            Some(table_of(call, &objects(), meta)?)
+        }
+        (Representation::Table, None) => {
+            let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+            Some(table_of(call, &[object.clone()], meta)?)
+        }
+        _ => None,
+    })
+}
+
+/// Only objects have metadata, only lists have a list of it.
+pub(crate) fn check_shape(call: &Call<'_>, is_list: bool) -> Result<(), Failure> {
+    let package = package(&call.resource.group);
+    let not_acceptable = |message: String| Err(Failure::new(406, "NotAcceptable", message));
+    match (call.representation, is_list) {
+        (Representation::Metadata, true) => not_acceptable(format!(
+            "you requested PartialObjectMetadata, but the requested object is a list (*{package}.{})",
+            call.resource.list_kind
+        )),
+        (Representation::MetadataList, false) => not_acceptable(format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*{package}.{})",
+            call.resource.kind
+        )),
+        _ => Ok(()),
+    }
+}
