@@ -62,7 +62,7 @@ fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failur
         }
         (Representation::Table, None) => {
             let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
-            Some(table_of(call, &[object.clone()], meta)?)
+            Some(table_of(call, std::slice::from_ref(object), meta)?)
         }
         _ => None,
     })
