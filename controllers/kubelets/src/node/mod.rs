@@ -12,10 +12,11 @@
 //!
 //! 1. `register`: a node that is wanted and missing is created, with labels and status.
 //! 2. `report`: labels that went missing, a status that is not as it should be or is as old as a
-//!    heartbeat, and a lease that is missing or due are written, all at once.
+//!    heartbeat, and a lease that is missing or due are written, all at once. A node that is ready
+//!    takes off the taint with which servers register nodes.
 //!
 //! **Promises**: of a node that is not marked as simulated nothing is ever written; conditions,
-//! labels and addresses of others are left as they are, and so is `spec`.
+//! labels and addresses of others are left as they are, and so is `spec` but for that taint.
 //!
 //! **Never**: deletes a node; creates the namespace of the leases (it is the server's); touches a
 //! node that is marked as lost or on its way out.
@@ -24,6 +25,7 @@ mod observe;
 mod plan;
 mod route;
 mod status;
+mod taints;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,7 @@ use flyball_plan::{
 };
 use serde_json::{Value, json};
 
-use super::{LEASES, Observation, status};
+use super::{LEASES, Observation, status, taints};
 use crate::annotations::SIMULATED;
 use crate::views::{Lease, Node};
 use crate::{Settings, hash};
@@ -82,6 +82,7 @@ fn register(settings: &Settings, seen: &Observation, answers: &Answers, now: Tim
 /// What is to be written now, and when something is to be written next.
 struct Due {
     labels: bool,
+    taint: bool,
     status: bool,
     lease: bool,
     heartbeat_at: Timestamp,
@@ -105,6 +106,7 @@ impl Due {
         });
         Self {
             labels: !status::labels_missing(settings, node).is_empty(),
+            taint: taints::is_due(node),
             status: heartbeat_at <= now || !status::is_right(settings, node),
             lease: renew_at <= now || !held,
             heartbeat_at,
@@ -120,15 +122,23 @@ impl Due {
         now: Timestamp,
     ) -> Vec<Action> {
         let mut items = Vec::new();
-        if self.labels {
-            let labels = status::labels_missing(settings, node);
-            let change = json!({"metadata": {"labels": labels}});
-            items.push(patch(node, Subresource::None, change));
+        if self.labels || self.taint {
+            let mut change =
+                json!({"metadata": {"labels": status::labels_missing(settings, node)}});
+            let mut precondition = Precondition::incarnation(&node.metadata);
+            if self.taint {
+                // A list is replaced as a whole, so it must be the one that was seen.
+                change["spec"]["taints"] = taints::without_not_ready(node).into();
+                precondition = Precondition::unchanged(&node.metadata);
+            }
+            items.push(patch(node, Subresource::None, precondition, change));
         }
         if self.status {
             let before = &node.status.conditions;
             let status = status::status(settings, &seen.name, before, now);
-            items.push(patch(node, Subresource::Status, json!({"status": status})));
+            let precondition = Precondition::incarnation(&node.metadata);
+            let change = json!({"status": status});
+            items.push(patch(node, Subresource::Status, precondition, change));
         }
         if self.lease {
             items.push(renewal(settings, node, seen.lease.as_deref(), now));
@@ -184,8 +194,12 @@ fn is_heartbeat(action: &Action) -> bool {
     )
 }
 
-fn patch(node: &Node, subresource: Subresource, change: Value) -> Action {
-    let precondition = Precondition::incarnation(&node.metadata);
+fn patch(
+    node: &Node,
+    subresource: Subresource,
+    precondition: Precondition,
+    change: Value,
+) -> Action {
     Action::Patch {
         target: Target::of(Node::KIND, &node.metadata),
         subresource,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flyball_api::{ConditionStatus, Kind, Meta, Quantity, Text, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{null_default, object};
 use crate::annotations::{LOST, SIMULATED, is_true};
@@ -28,6 +29,9 @@ pub struct NodeSpec {
     /// The range that its pods have their addresses from; empty if nobody gave it one.
     #[serde(default, rename = "podCIDR", deserialize_with = "null_default")]
     pub pod_cidr: Text,
+    /// What keeps pods away, as it came: most of it is others'.
+    #[serde(default, deserialize_with = "null_default")]
+    pub taints: Vec<Value>,
 }
 
 /// What a node says of itself.

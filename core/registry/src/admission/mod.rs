@@ -16,12 +16,19 @@
 //! Upstream: `pkg/kubeapiserver/options/plugins.go`, `apiserver/pkg/admission`.
 
 mod amounts;
+mod certificates;
+mod claim_resize;
+mod default_classes;
 mod default_toleration_seconds;
+mod escalation;
 mod limit_ranger;
 mod namespace_lifecycle;
 mod priority;
 mod resource_quota;
 mod review;
+mod runtime_class;
+mod storage_protection;
+mod taint_nodes;
 
 pub(crate) use review::{Effects, Operation, Review};
 
@@ -53,9 +60,19 @@ const PLUGINS: &[&dyn Plugin] = &[
     &namespace_lifecycle::NamespaceLifecycle,
     &limit_ranger::LimitRanger,
     // ServiceAccount has its place here.
+    &taint_nodes::TaintNodesByCondition,
     &priority::Priority,
     &default_toleration_seconds::DefaultTolerationSeconds,
+    &default_classes::DefaultStorageClass,
+    &storage_protection::StorageObjectInUseProtection,
+    &claim_resize::PersistentVolumeClaimResize,
+    &runtime_class::RuntimeClass,
+    &certificates::CertificateApproval,
+    &certificates::CertificateSigning,
+    &certificates::CertificateSubjectRestriction,
+    &default_classes::DefaultIngressClass,
     &resource_quota::ResourceQuota,
+    &escalation::Escalation,
 ];
 
 /// Lets every plugin change what was sent.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use flyball_api::Timestamp;
+use flyball_rbac::User;
 use flyball_schema::{Resource, builtin};
 use flyball_storage::{Expect, Revision, Transaction};
 
@@ -32,6 +33,8 @@ pub(crate) struct Review<'a> {
     pub(crate) namespace: &'a str,
     /// The name that the request says; empty if one is to be generated.
     pub(crate) name: &'a str,
+    /// Who asks.
+    pub(crate) user: &'a User,
     /// When.
     pub(crate) now: Timestamp,
     /// The state before an update or a removal.
@@ -68,6 +71,7 @@ impl<'a> Review<'a> {
             subresource: &call.path.subresource,
             namespace: &call.path.namespace,
             name,
+            user: call.request.user,
             now: call.request.now,
             old,
         }

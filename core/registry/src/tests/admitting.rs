@@ -4,17 +4,22 @@
 //! server, with the code that it answered, its warnings, the Status of a refusal, and what some fields
 //! were afterwards. Its ServiceAccount plugin was off, so pods name no service account.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::Server;
 use crate::{Method, Reply};
-use flyball_rbac::User;
+use flyball_rbac::{AUTHENTICATED, User};
 
 const FILES: &[(&str, &str)] = &[
+    ("classes", include_str!("admission/classes.json")),
+    ("grants", include_str!("admission/grants.json")),
     ("limits", include_str!("admission/limits.json")),
     ("namespaces", include_str!("admission/namespaces.json")),
     ("priorities", include_str!("admission/priorities.json")),
     ("quotas", include_str!("admission/quotas.json")),
+    ("volumes", include_str!("admission/volumes.json")),
 ];
 
 #[test]
@@ -46,10 +51,12 @@ fn differences(server: &mut Server, step: &Value) -> Option<String> {
         Value::Null => Vec::new(),
         body => body.to_string().into_bytes(),
     };
+    server.now = server.now.saturating_add(Duration::from_secs(1));
     let admin = server.user.clone();
     if let Some(name) = step["as"]["name"].as_str() {
         let groups = step["as"]["groups"].as_array().into_iter().flatten();
-        let groups: Vec<&str> = groups.filter_map(Value::as_str).collect();
+        let groups = groups.filter_map(Value::as_str);
+        let groups: Vec<&str> = groups.chain([AUTHENTICATED]).collect();
         server.user = User::of_groups(name, &groups);
     }
     let content_type = step["type"].as_str().unwrap_or("application/json");

@@ -10,6 +10,7 @@ use flyball_schema::Resource;
 use serde_json::Value;
 
 use super::super::amounts::{Amounts, Asked, amount, containers, is_pod_level};
+use super::super::claim_resize::class_of;
 use super::super::{Operation, Review};
 use crate::failure::qualified;
 use crate::object::{Meta, Object, at};
@@ -180,7 +181,7 @@ impl Counted {
             }
             Counted::Claims => {
                 count("count/persistentvolumeclaims", 1);
-                let class = storage_class(object);
+                let class = class_of(object);
                 let storage = storage(object);
                 let mut both = |what: &str, amount: Quantity| {
                     usage.set(what, amount);
@@ -265,13 +266,6 @@ fn service_usage(service: &Object) -> (usize, usize) {
         "LoadBalancer" => (ports().count(), 1),
         _ => (0, 0),
     }
-}
-
-/// The class of storage that a claim wants.
-fn storage_class(claim: &Object) -> &str {
-    let annotated = claim.meta()["annotations"]["volume.beta.kubernetes.io/storage-class"].as_str();
-    let class = annotated.or_else(|| at(claim, "spec.storageClassName").as_str());
-    class.unwrap_or_default()
 }
 
 /// How much storage a claim has or wants, in whole bytes.

@@ -1,0 +1,137 @@
+//! CertificateApproval, CertificateSigning and CertificateSubjectRestriction: who may approve and
+//! sign for a signer, and what nobody may ask of one.
+//!
+//! Upstream: `plugin/pkg/admission/certificates`, `pkg/certauthorization`.
+
+use base64::Engine;
+use flyball_rbac::{Attributes, Resource, Target};
+use serde_json::Value;
+use x509_parser::prelude::{FromDer, Pem, X509CertificationRequest};
+
+use super::{Effects, Operation, Plugin, Review};
+use crate::failure::Failure;
+use crate::object::{Object, at};
+
+const GROUP: &str = "certificates.k8s.io";
+const REQUESTS: &str = "certificatesigningrequests";
+const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
+
+/// Lets only those approve requests who may do so for their signer.
+pub(super) struct CertificateApproval;
+
+impl Plugin for CertificateApproval {
+    fn validate(
+        &self,
+        review: &Review<'_>,
+        object: &Object,
+        _: &mut Effects,
+    ) -> Result<(), Failure> {
+        match review.old {
+            Some(old) if review.is_of(GROUP, REQUESTS) && review.subresource == "approval" => {
+                check(review, object, old, "approve")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Lets only those write certificates and conditions who may sign for the signer.
+pub(super) struct CertificateSigning;
+
+impl Plugin for CertificateSigning {
+    fn validate(
+        &self,
+        review: &Review<'_>,
+        object: &Object,
+        _: &mut Effects,
+    ) -> Result<(), Failure> {
+        let Some(old) = review.old else {
+            return Ok(());
+        };
+        if !review.is_of(GROUP, REQUESTS) || review.subresource != "status" {
+            return Ok(());
+        }
+        let is_empty = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
+        let same = |path: &str| {
+            let (new, old) = (at(object, path), at(old, path));
+            new == old || (is_empty(new) && is_empty(old) && !new.is_string() && !old.is_string())
+        };
+        if same("status.certificate") && same("status.conditions") {
+            return Ok(());
+        }
+        check(review, object, old, "sign")
+    }
+}
+
+/// Whether whoever asks may do this for the signer, or for all of its domain.
+fn check(review: &Review<'_>, object: &Object, old: &Object, verb: &str) -> Result<(), Failure> {
+    let signer = at(old, "spec.signerName").as_str().unwrap_or_default();
+    let domain = signer.split('/').next().unwrap_or_default();
+    let allowed = [signer, &format!("{domain}/*")].into_iter().any(|name| {
+        let target = Target::Resource(Resource {
+            group: GROUP,
+            resource: "signers",
+            name,
+            ..Resource::default()
+        });
+        let attributes = Attributes {
+            user: review.user,
+            verb,
+            target,
+        };
+        flyball_rbac::authorize(&attributes, review.registry.roles()).allowed
+    });
+    if allowed {
+        return Ok(());
+    }
+    let why = format!("user not permitted to {verb} requests with signerName {signer:?}");
+    Err(review.forbidden(Some(object), why))
+}
+
+/// Refuses requests for a certificate of somebody who may do anything.
+pub(super) struct CertificateSubjectRestriction;
+
+impl Plugin for CertificateSubjectRestriction {
+    fn validate(
+        &self,
+        review: &Review<'_>,
+        object: &Object,
+        _: &mut Effects,
+    ) -> Result<(), Failure> {
+        let is_new = review.is_about(GROUP, REQUESTS) && review.operation == Operation::Create;
+        if !is_new || at(object, "spec.signerName") != CLIENT_SIGNER {
+            return Ok(());
+        }
+        let request = at(object, "spec.request").as_str().unwrap_or_default();
+        match organizations(request) {
+            Ok(all) if all.iter().any(|one| one == flyball_rbac::MASTERS) => {
+                let why = format!(
+                    "use of {CLIENT_SIGNER} signer with system:masters group is not allowed"
+                );
+                Err(review.forbidden(Some(object), why))
+            }
+            Ok(_) => Ok(()),
+            Err(why) => Err(review.forbidden(Some(object), format!("failed to parse CSR: {why}"))),
+        }
+    }
+}
+
+/// The organizations of the subject of a request, which is PEM in base64.
+fn organizations(request: &str) -> Result<Vec<String>, String> {
+    let text = base64::engine::general_purpose::STANDARD.decode(request);
+    let text = text.map_err(|error| error.to_string())?;
+    let not_pem = || "PEM block type must be CERTIFICATE REQUEST".to_owned();
+    let block = Pem::iter_from_buffer(&text).next();
+    let block = block.and_then(Result::ok).ok_or_else(not_pem)?;
+    if block.label != "CERTIFICATE REQUEST" {
+        return Err(not_pem());
+    }
+    let parsed = X509CertificationRequest::from_der(&block.contents);
+    let (_, parsed) = parsed.map_err(|error| error.to_string())?;
+    let all = parsed
+        .certification_request_info
+        .subject
+        .iter_organization()
+        .map(|one| one.as_str());
+    Ok(all.filter_map(Result::ok).map(str::to_owned).collect())
+}
