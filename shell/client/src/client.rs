@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER
 use http_body_util::BodyExt;
 use kube::Config;
 use tokio::time::{Instant, timeout};
-use tower::{BoxError, Service, ServiceExt};
+use tower::{BoxError, Service};
 
 use crate::RateLimit;
 use crate::credentials::TokenSource;
@@ -211,8 +211,7 @@ impl Client {
         }
         let answer = self
             .transport
-            .clone()
-            .oneshot(http)
+            .send(http)
             .await
             .map_err(|error| Failure::lost(unanswered(&self.host, &chain(error.as_ref()))))?;
         let code = answer.status().as_u16();
@@ -287,17 +286,57 @@ fn unanswered(host: &str, cause: &str) -> String {
 }
 
 async fn collect(mut body: ResponseBody) -> Result<Bytes, String> {
-    let mut whole = BytesMut::new();
+    let mut whole = Chunks::None;
     while let Some(frame) = body.frame().await {
         let frame =
             frame.map_err(|error| format!("reading the answer failed: {}", chain(&error)))?;
-        let Ok(chunk) = frame.into_data() else {
-            continue;
-        };
-        if whole.len() + chunk.len() > BODY_BYTES_MAX {
+        if let Ok(chunk) = frame.into_data() {
+            whole = whole.and(chunk);
+        }
+        if whole.len() > BODY_BYTES_MAX {
             return Err("reading the answer failed: it is larger than any answer".to_owned());
         }
-        whole.extend_from_slice(&chunk);
     }
-    Ok(whole.freeze())
+    Ok(whole.into_bytes())
+}
+
+/// What has arrived of a body. Most bodies arrive whole and need no copy.
+enum Chunks {
+    None,
+    One(Bytes),
+    More(BytesMut),
+}
+
+impl Chunks {
+    fn and(self, chunk: Bytes) -> Self {
+        match self {
+            Self::None => Self::One(chunk),
+            Self::One(first) => {
+                let mut all = BytesMut::with_capacity(2 * (first.len() + chunk.len()));
+                all.extend_from_slice(&first);
+                all.extend_from_slice(&chunk);
+                Self::More(all)
+            }
+            Self::More(mut all) => {
+                all.extend_from_slice(&chunk);
+                Self::More(all)
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::One(chunk) => chunk.len(),
+            Self::More(all) => all.len(),
+        }
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::None => Bytes::new(),
+            Self::One(chunk) => chunk,
+            Self::More(all) => all.freeze(),
+        }
+    }
 }

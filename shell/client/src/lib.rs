@@ -8,11 +8,13 @@
 mod agent;
 mod client;
 mod credentials;
+mod gathered;
 mod limit;
 mod lines;
 mod load;
 mod observe;
 mod permit;
+mod pool;
 mod request;
 mod stream;
 #[cfg(test)]

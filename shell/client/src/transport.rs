@@ -1,31 +1,53 @@
-//! The HTTP stack: kube-rs's TLS, authentication and base URI over hyper's pooled client.
+//! The HTTP stack: kube-rs's TLS and authentication around a pool of HTTP/1.1 connections.
 
 use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use http::{Request, Response};
-use http_body_util::BodyExt;
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
-use hyper_util::client::legacy::Client as HyperClient;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::Config;
-use kube::client::{Body, ConfigExt};
+use kube::client::ConfigExt;
 use tower::util::BoxCloneSyncService;
-use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
+use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 
+use crate::gathered::GatheringConnector;
 use crate::load::{LoadError, chain};
+use crate::pool::{Connect, Pool, PooledBody};
 
 /// Sends a request and gives back its answer's head with the body still to come.
-pub(crate) type Transport = BoxCloneSyncService<Request<Bytes>, Response<ResponseBody>, BoxError>;
+#[derive(Clone)]
+pub(crate) enum Transport {
+    /// Straight to the server: what is sent needs nothing added.
+    Direct(Arc<Pool>),
+    /// Through whatever adds to it, or to another server than one behind a socket.
+    Layered(Layered),
+}
 
-/// The body of an answer, from wherever it comes.
-pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, io::Error>;
+type Layered = BoxCloneSyncService<Request<Bytes>, Response<ResponseBody>, BoxError>;
 
-/// Connections kept for reuse: more than are ever under way, because closing one only to open the
-/// next costs a TLS handshake, on the server's side too. Each costs some 50 kB until it times out.
-const IDLE_CONNECTIONS_MAX: usize = 256;
+impl Transport {
+    pub(crate) async fn send(
+        &self,
+        request: Request<Bytes>,
+    ) -> Result<Response<ResponseBody>, BoxError> {
+        match self {
+            Self::Direct(pool) => {
+                let answer = pool.clone().send(request.map(Full::new)).await?;
+                Ok(answer.map(ResponseBody::Pooled))
+            }
+            Self::Layered(service) => service.clone().oneshot(request).await,
+        }
+    }
+}
 
 /// Builds the stack: HTTP/1.1, so that one lost packet holds up one request instead of all.
 pub(crate) fn transport(config: &Config) -> Result<Transport, LoadError> {
@@ -33,6 +55,34 @@ pub(crate) fn transport(config: &Config) -> Result<Transport, LoadError> {
         server: config.cluster_url.to_string(),
         reason,
     };
+    let connect = connect(config).map_err(|error| setup(chain(&error)))?;
+    let pool = Pool::new(&config.cluster_url, connect).map_err(|error| setup(chain(&error)))?;
+    let pool = Arc::new(pool);
+    let auth = config.auth_layer().map_err(|error| setup(chain(&error)))?;
+    let auth_info = &config.auth_info;
+    let acts_as_another = auth_info.impersonate.is_some()
+        || auth_info.impersonate_uid.is_some()
+        || auth_info.impersonate_groups.is_some()
+        || auth_info.impersonate_user_extra.is_some();
+    if auth.is_none() && !acts_as_another && config.headers.is_empty() {
+        return Ok(Transport::Direct(pool));
+    }
+    let headers = config
+        .extra_headers_layer()
+        .map_err(|error| setup(chain(&error)))?;
+    let service = ServiceBuilder::new()
+        .option_layer(auth)
+        .layer(headers)
+        .service(service_fn(move |request: Request<Full<Bytes>>| {
+            pool.clone().send(request)
+        }));
+    Ok(over(service.map_request(|request: Request<Bytes>| {
+        request.map(Full::new)
+    })))
+}
+
+/// How connections to the server of `config` are opened.
+fn connect(config: &Config) -> Result<Connect, kube::Error> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
@@ -41,27 +91,18 @@ pub(crate) fn transport(config: &Config) -> Result<Transport, LoadError> {
     tcp.set_keepalive(Some(Duration::from_secs(30)));
     tcp.set_keepalive_interval(Some(Duration::from_secs(15)));
     tcp.set_keepalive_retries(Some(3));
-    let connector = config
-        .rustls_https_connector_with_connector(tcp)
-        .map_err(|error| setup(chain(&error)))?;
-    let client = HyperClient::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(Duration::from_secs(30))
-        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-        .build(connector);
-    let auth = config.auth_layer().map_err(|error| setup(chain(&error)))?;
-    let headers = config
-        .extra_headers_layer()
-        .map_err(|error| setup(chain(&error)))?;
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(auth)
-        .layer(headers)
-        .map_err(|error: hyper_util::client::legacy::Error| BoxError::from(error))
-        .service(client);
-    Ok(over(service.map_request(|request: Request<Bytes>| {
-        request.map(Body::from)
-    })))
+    let connector = config.rustls_https_connector_with_connector(GatheringConnector::new(tcp))?;
+    let server = config.cluster_url.clone();
+    Ok(Box::new(move || {
+        let opening = connector.clone().oneshot(server.clone());
+        let connection = async move {
+            let (connection, driver) = http1::handshake(opening.await?).await?;
+            // Whoever waits for an answer is told when the connection breaks.
+            tokio::spawn(driver.map(drop));
+            Ok(connection)
+        };
+        connection.boxed()
+    }))
 }
 
 /// Any HTTP service as a transport.
@@ -73,11 +114,48 @@ where
         + Sync
         + 'static,
     S::Error: Into<BoxError>,
-    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let boxed = |body: B| body.map_err(io::Error::other).boxed_unsync();
+    let boxed = |body: B| ResponseBody::Foreign(body.map_err(io::Error::other).boxed_unsync());
     let service = service
         .map_response(move |answer: Response<B>| answer.map(boxed))
         .map_err(Into::into);
-    BoxCloneSyncService::new(service)
+    Transport::Layered(BoxCloneSyncService::new(service))
+}
+
+/// The body of an answer, from wherever it comes.
+pub(crate) enum ResponseBody {
+    /// From a connection of ours.
+    Pooled(PooledBody),
+    /// From elsewhere.
+    Foreign(UnsyncBoxBody<Bytes, io::Error>),
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        match self.get_mut() {
+            Self::Pooled(body) => Pin::new(body).poll_frame(context),
+            Self::Foreign(body) => Pin::new(body).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Pooled(body) => body.is_end_stream(),
+            Self::Foreign(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Pooled(body) => body.size_hint(),
+            Self::Foreign(body) => body.size_hint(),
+        }
+    }
 }

@@ -128,6 +128,20 @@ impl<E: Clone> Sorted<E> {
         }
     }
 
+    /// Changes the entry at exactly the wanted place; `false` if there is none.
+    pub(crate) fn change(
+        &mut self,
+        by: impl Fn(&E) -> Ordering,
+        change: impl FnOnce(&mut E),
+    ) -> bool {
+        let Ok((chunk, at)) = self.find(by) else {
+            return false;
+        };
+        let chunks = Arc::make_mut(&mut self.chunks);
+        change(&mut Arc::make_mut(&mut chunks[chunk])[at]);
+        true
+    }
+
     /// Takes the entry at exactly the wanted place out.
     pub(crate) fn remove(&mut self, by: impl Fn(&E) -> Ordering) -> Option<E> {
         let (chunk, at) = self.find(by).ok()?;

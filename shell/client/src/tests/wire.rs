@@ -12,14 +12,14 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{Client, Request};
 
-async fn listen() -> (TcpListener, String) {
+pub(super) async fn listen() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     (listener, address)
 }
 
 /// Reads a request's head and gives it back.
-async fn head(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+pub(super) async fn head(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut read = Vec::new();
     while !read.ends_with(b"\r\n\r\n") {
         read.push(stream.read_u8().await.unwrap());
@@ -27,7 +27,7 @@ async fn head(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     String::from_utf8(read).unwrap()
 }
 
-fn client(url: &str) -> Client {
+pub(super) fn client(url: &str) -> Client {
     Client::new(&Config::new(url.parse().unwrap()), "tester/v1").unwrap()
 }
 
