@@ -4,9 +4,12 @@
 //! Upstream: `plugin/pkg/admission/certificates`, `pkg/certauthorization`.
 
 use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use der_parser::ber::BerObject;
+use der_parser::der::parse_der;
+use der_parser::error::BerError;
 use flyball_rbac::{Attributes, Resource, Target};
 use serde_json::Value;
-use x509_parser::prelude::{FromDer, Pem, X509CertificationRequest};
 
 use super::{Effects, Operation, Plugin, Review};
 use crate::failure::Failure;
@@ -14,6 +17,8 @@ use crate::object::{Object, at};
 
 const GROUP: &str = "certificates.k8s.io";
 const REQUESTS: &str = "certificatesigningrequests";
+/// The identity of the field for an organization, 2.5.4.10.
+const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
 
 /// Lets only those approve requests who may do so for their signer.
@@ -118,20 +123,65 @@ impl Plugin for CertificateSubjectRestriction {
 
 /// The organizations of the subject of a request, which is PEM in base64.
 fn organizations(request: &str) -> Result<Vec<String>, String> {
-    let text = base64::engine::general_purpose::STANDARD.decode(request);
-    let text = text.map_err(|error| error.to_string())?;
     let not_pem = || "PEM block type must be CERTIFICATE REQUEST".to_owned();
-    let block = Pem::iter_from_buffer(&text).next();
-    let block = block.and_then(Result::ok).ok_or_else(not_pem)?;
-    if block.label != "CERTIFICATE REQUEST" {
-        return Err(not_pem());
+    let text = STANDARD
+        .decode(request)
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8(text).map_err(|_| not_pem())?;
+    let body = text.split_once("-----BEGIN CERTIFICATE REQUEST-----");
+    let body = body.and_then(|(_, rest)| rest.split_once("-----END CERTIFICATE REQUEST-----"));
+    let (body, _) = body.ok_or_else(not_pem)?;
+    let body: String = body.split_whitespace().collect();
+    let der = STANDARD.decode(body).map_err(|error| error.to_string())?;
+    let (_, parsed) = parse_der(&der).map_err(|error| error.to_string())?;
+    subject_organizations(&parsed).map_err(|error| error.to_string())
+}
+
+/// Those parts of a request's subject that name an organization.
+fn subject_organizations(request: &BerObject<'_>) -> Result<Vec<String>, BerError> {
+    // A request is its content and a signature; its content is a version, the subject, a key.
+    let subject = part(part(request, 0)?, 1)?;
+    let mut found = Vec::new();
+    for names in subject.as_sequence()? {
+        for name in names.as_set()? {
+            let (kind, value) = (part(name, 0)?, part(name, 1)?);
+            if kind.as_oid()?.as_bytes() == ORGANIZATION {
+                found.push(String::from_utf8_lossy(value.as_slice()?).into_owned());
+            }
+        }
     }
-    let parsed = X509CertificationRequest::from_der(&block.contents);
-    let (_, parsed) = parsed.map_err(|error| error.to_string())?;
-    let all = parsed
-        .certification_request_info
-        .subject
-        .iter_organization()
-        .map(|one| one.as_str());
-    Ok(all.filter_map(Result::ok).map(str::to_owned).collect())
+    Ok(found)
+}
+
+/// One part of a sequence.
+fn part<'o, 'a>(object: &'o BerObject<'a>, at: usize) -> Result<&'o BerObject<'a>, BerError> {
+    let parts = object.as_sequence()?;
+    parts.get(at).ok_or(BerError::BerValueError)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_request_is_an_error() {
+        let pem = |body: &str| {
+            let text = format!(
+                "-----BEGIN CERTIFICATE REQUEST-----\n{body}\n-----END CERTIFICATE REQUEST-----\n"
+            );
+            STANDARD.encode(text)
+        };
+        for request in [
+            "",
+            "!",
+            &STANDARD.encode("text"),
+            &pem(""),
+            &pem("AAAA"),
+            // A sequence in a sequence, empty; and one that is longer than it is.
+            &pem("MAIwAA=="),
+            &pem("MIIF"),
+        ] {
+            assert!(organizations(request).is_err(), "{request}");
+        }
+    }
 }
