@@ -105,12 +105,10 @@ impl<T: Object> Informer<T> {
         let Self { store, queue, .. } = self;
         match delta {
             Delta::Put(new) => {
-                let known = store.view().get(new.namespace(), new.name());
-                if known.is_some_and(|known| is_repeated(&**known, &*new)) {
-                    return;
+                let repeated = |known: &T| is_repeated(known, &*new);
+                if let Some(old) = store.apply_unless(new.clone(), repeated) {
+                    queue.record(old.as_ref(), Some(&new), None, Origin::Seen);
                 }
-                let old = store.apply(new.clone());
-                queue.record(old.as_ref(), Some(&new), None, Origin::Seen);
             }
             Delta::Delete(last) => {
                 let known = store.view().get(last.namespace(), last.name());

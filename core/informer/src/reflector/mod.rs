@@ -255,14 +255,17 @@ impl<T: Object> Reflector<T> {
 }
 
 /// Readies an object for the cache. A state that is cached already is not kept a second time.
-fn admit<T: Object>(mut object: T, pool: &mut Pool, cached: &StoreView<T>) -> Arc<T> {
+fn admit<T: Object>(object: T, pool: &mut Pool, cached: &StoreView<T>) -> Arc<T> {
     match cached.get(object.namespace(), object.name()) {
         Some(known) if is_same_state(&**known, &object) => known.clone(),
-        _ => {
-            object.share(pool);
-            Arc::new(object)
-        }
+        _ => shared(object, pool),
     }
+}
+
+/// An object that shares with others what it has in common with them.
+fn shared<T: Object>(mut object: T, pool: &mut Pool) -> Arc<T> {
+    object.share(pool);
+    Arc::new(object)
 }
 
 impl<T> Outcome<T> {

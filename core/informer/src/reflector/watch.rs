@@ -7,7 +7,7 @@ use flyball_api::{ApiError, Object, Text};
 use super::event::{Event, read_event};
 use super::fault::Fault;
 use super::{
-    Command, Delta, Moment, Next, Outcome, Problem, Reflector, State, WatchRequest, admit,
+    Command, Delta, Moment, Next, Outcome, Problem, Reflector, State, WatchRequest, admit, shared,
 };
 use crate::StoreView;
 use crate::store::objects::Objects;
@@ -126,13 +126,14 @@ impl<T: Object> Reflector<T> {
             }) => self.bookmark(version, ends_initial),
             Ok(Event::Put { object, added }) => {
                 let version = Text::from(object.resource_version());
-                let object = admit(object, &mut self.pool, cached);
-                match self.gathered() {
+                let Self { state, pool, .. } = self;
+                match gathered(state) {
                     Some(gathered) => {
-                        gathered.put(object);
+                        gathered.put(admit(object, pool, cached));
                         Outcome::nothing()
                     }
                     None => {
+                        let object = shared(object, pool);
                         // A watch from nowhere begins with what there is, in no order of versions.
                         let ordered = !(added && matches!(self.version.as_str(), "" | "0"));
                         let seen = ordered.then(|| self.advance(version)).flatten();
@@ -144,7 +145,7 @@ impl<T: Object> Reflector<T> {
                     }
                 }
             }
-            Ok(Event::Deleted(object)) => match self.gathered() {
+            Ok(Event::Deleted(object)) => match gathered(&mut self.state) {
                 Some(gathered) => {
                     gathered.remove(object.namespace(), object.name());
                     Outcome::nothing()
@@ -183,13 +184,6 @@ impl<T: Object> Reflector<T> {
         }
     }
 
-    fn gathered(&mut self) -> Option<&mut Objects<T>> {
-        match &mut self.state {
-            State::Watching(watching) => watching.gathered.as_mut(),
-            _ => None,
-        }
-    }
-
     fn advance(&mut self, version: Text) -> Option<Text> {
         if version.is_empty() || version == self.version {
             return None;
@@ -205,7 +199,7 @@ impl<T: Object> Reflector<T> {
 
     /// The server ended the watch with an error.
     fn watch_given_up(&mut self, error: ApiError, moment: Moment) -> Outcome<T> {
-        if self.gathered().is_some() {
+        if gathered(&mut self.state).is_some() {
             return self.stream_failed(&error, moment);
         }
         let retry_after = error.retry_after();
@@ -322,5 +316,13 @@ impl<T: Object> Reflector<T> {
                 .watch(moment)
                 .with_notice::<T>(Problem::WatchSilent(silent), None),
         }
+    }
+}
+
+/// What a streamed list has brought so far, while one is under way.
+fn gathered<T>(state: &mut State<T>) -> Option<&mut Objects<T>> {
+    match state {
+        State::Watching(watching) => watching.gathered.as_mut(),
+        _ => None,
     }
 }

@@ -50,10 +50,20 @@ impl<T: Object> Store<T> {
 
     /// Puts a state of an object in and returns the one it replaces.
     pub fn apply(&mut self, object: Arc<T>) -> Option<Arc<T>> {
+        self.apply_unless(object, |_| false).unwrap_or_default()
+    }
+
+    /// Puts a state of an object in unless the cached one is to `stay`; returns the one it
+    /// replaces, and nothing at all if it does not.
+    pub(crate) fn apply_unless(
+        &mut self,
+        object: Arc<T>,
+        stay: impl FnOnce(&T) -> bool,
+    ) -> Option<Option<Arc<T>>> {
         let view = Arc::make_mut(&mut self.view);
-        let old = view.objects.put(object.clone());
+        let old = view.objects.put_unless(object.clone(), stay)?;
         view.update_indexes(old.as_ref(), Some(&object));
-        old
+        Some(old)
     }
 
     /// Takes an object out.

@@ -37,10 +37,19 @@ impl<T: Object> Objects<T> {
     }
 
     pub(crate) fn put(&mut self, object: Arc<T>) -> Option<Arc<T>> {
+        self.put_unless(object, |_| false).unwrap_or_default()
+    }
+
+    /// Puts a state of an object in unless the one that is there is to `stay`; returns that one if
+    /// it went, and nothing at all if it stayed.
+    pub(crate) fn put_unless(
+        &mut self,
+        object: Arc<T>,
+        stay: impl FnOnce(&T) -> bool,
+    ) -> Option<Option<Arc<T>>> {
         let key = object.clone();
-        self.0.insert(object, |other| {
-            name_order(&**other, key.namespace(), key.name())
-        })
+        let by = |other: &Arc<T>| name_order(&**other, key.namespace(), key.name());
+        self.0.insert_unless(object, by, |known| stay(known))
     }
 
     pub(crate) fn remove(&mut self, namespace: &str, name: &str) -> Option<Arc<T>> {

@@ -113,17 +113,30 @@ impl<E> Sorted<E> {
 impl<E: Clone> Sorted<E> {
     /// Puts an entry in its place and returns the one that was there.
     pub(crate) fn insert(&mut self, entry: E, by: impl Fn(&E) -> Ordering) -> Option<E> {
-        let place = self.find(by);
-        let chunks = Arc::make_mut(&mut self.chunks);
-        match place {
-            Ok((chunk, at)) => Some(std::mem::replace(
-                &mut Arc::make_mut(&mut chunks[chunk])[at],
-                entry,
-            )),
+        self.insert_unless(entry, by, |_| false).unwrap_or_default()
+    }
+
+    /// Puts an entry in its place unless the one that is there is to `stay`; returns that one if
+    /// it went, and nothing at all if it stayed.
+    pub(crate) fn insert_unless(
+        &mut self,
+        entry: E,
+        by: impl Fn(&E) -> Ordering,
+        stay: impl FnOnce(&E) -> bool,
+    ) -> Option<Option<E>> {
+        match self.find(by) {
+            Ok((chunk, at)) => {
+                if stay(&self.chunks[chunk][at]) {
+                    return None;
+                }
+                let chunks = Arc::make_mut(&mut self.chunks);
+                let place = &mut Arc::make_mut(&mut chunks[chunk])[at];
+                Some(Some(std::mem::replace(place, entry)))
+            }
             Err((chunk, at)) => {
-                insert_at(chunks, chunk, at, entry);
+                insert_at(Arc::make_mut(&mut self.chunks), chunk, at, entry);
                 self.len += 1;
-                None
+                Some(None)
             }
         }
     }
