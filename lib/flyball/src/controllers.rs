@@ -1,5 +1,6 @@
 //! The table of controllers: one line here, and the manager and the plane both run it.
 
+use flyball_access::ClusterRoleAggregationController;
 use flyball_plan::{Controller, Descriptor, Driver, Engine};
 use flyball_workloads::{
     DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
@@ -45,6 +46,10 @@ pub const CONTROLLERS: &[Entry] = &[
     Entry {
         descriptor: ReplicaSetController::DESCRIPTOR,
         make: |making| making.engine(ReplicaSetController::new(making.replicas())),
+    },
+    Entry {
+        descriptor: ClusterRoleAggregationController::DESCRIPTOR,
+        make: |making| making.engine(ClusterRoleAggregationController),
     },
 ];
 

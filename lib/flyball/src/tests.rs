@@ -248,3 +248,51 @@ async fn only_who_shows_a_certificate_of_this_plane_gets_in() {
     plane.stop().await;
     other.stop().await;
 }
+
+/// Watches a ClusterRole until it has a rule about a resource.
+async fn until_collected(client: &Client, role: &str, resource: &str) {
+    let path = format!(
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles?watch=1&fieldSelector=metadata.name={role}"
+    );
+    let wait = async {
+        let mut watch = client.watch(&path).await.unwrap();
+        while let Some(line) = watch.next().await.unwrap() {
+            let line: Value = serde_json::from_slice(&line).unwrap();
+            let rules = line["object"]["rules"].as_array();
+            let mut resources = rules.into_iter().flatten().map(|rule| &rule["resources"]);
+            let has = |all: &Value| {
+                all.as_array()
+                    .is_some_and(|all| all.contains(&json!(resource)))
+            };
+            if resources.any(has) {
+                return;
+            }
+        }
+        panic!("the watch ended");
+    };
+    timeout(Duration::from_secs(60), wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_roles_for_people_have_their_rules_and_collect_new_ones() {
+    let plane = Plane::start().await.unwrap();
+    let client = plane.client("test");
+    for (role, resource) in [
+        ("view", "pods/log"),
+        ("edit", "secrets"),
+        ("admin", "rolebindings"),
+    ] {
+        until_collected(&client, role, resource).await;
+    }
+    let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let labels = json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"});
+    let widgets = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "widgets", "labels": labels},
+        "rules": [{"verbs": ["get"], "apiGroups": ["example.com"], "resources": ["widgets"]}],
+    });
+    post(&client, path, &widgets).await;
+    // By way of `view`, which `edit` collects, and `admin` that.
+    until_collected(&client, "admin", "widgets").await;
+    plane.stop().await;
+}
