@@ -55,7 +55,7 @@ pub(crate) fn check(
     refused: impl Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     if let Some(custom) = call.resource.of_definition() {
-        return custom::check(call, custom, sent);
+        return custom::check(call, custom, sent, &refused);
     }
     let head = Head::of(&sent).or_default(call);
     if let Some(why) = head.misfit(call) {

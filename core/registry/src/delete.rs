@@ -67,8 +67,10 @@ impl Registry {
         let mut items = Vec::with_capacity(chosen.len());
         for (seen, object) in chosen {
             let mut shown = object.clone();
-            shown.remove("kind");
-            shown.remove("apiVersion");
+            if call.resource.of_definition().is_none() {
+                shown.remove("kind");
+                shown.remove("apiVersion");
+            }
             items.push(Value::Object(shown));
             self.delete_one(call, &wish, seen, object)?;
         }
@@ -248,7 +250,8 @@ fn check(call: &Call<'_>, wish: &Deletion, object: &Object) -> Result<(), Failur
         let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != is) else {
             continue;
         };
-        if is_of(call, "", "namespaces") {
+        let is_definition = is_of(call, "apiextensions.k8s.io", "customresourcedefinitions");
+        if is_definition || is_of(call, "", "namespaces") {
             let why = format!(
                 "Precondition failed: {name} in precondition: {wanted}, {name} in object meta: {is}"
             );

@@ -35,7 +35,7 @@ pub(crate) fn answer(
             Choice::default()
         }
         ["api"] => routed(request, Offer::Discovery)?,
-        ["apis", group, _] if !served.has_group(group) => return Ok(None),
+        ["apis", group, version] if !served.has_version(group, version) => return Ok(None),
         ["api", _] | ["apis", _, _] => routed(request, Offer::Plain)?,
         // Upstream's aggregator answers for these, to any method.
         ["apis"] => choose(request.accept, Offer::Discovery)?,

@@ -12,7 +12,7 @@ use crate::list::partial;
 use crate::object::Object;
 use crate::request::Representation;
 use crate::served::Kind;
-use crate::stored::Stored;
+use crate::stored::{Stored, write_whole};
 use crate::table::{IncludeObject, Table};
 
 /// A page of a collection.
@@ -69,7 +69,12 @@ impl Listing {
             if at > 0 {
                 out.push(b',');
             }
-            out.extend_from_slice(&self.resource.bare(item));
+            let bare = self.resource.bare(item);
+            // Custom objects say what they are in lists too.
+            match self.resource.of_definition() {
+                Some(_) => write_whole(&self.resource, &bare, &mut out),
+                None => out.extend_from_slice(&bare),
+            }
         }
         out.extend_from_slice(b"]}");
         out

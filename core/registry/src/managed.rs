@@ -21,6 +21,17 @@ pub(crate) enum Note {
 pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
     let live = old.map(|old| Value::Object(old.clone()));
     let mut object = Value::Object(std::mem::take(new));
+    if let (Some(custom), Some(live)) = (call.resource.of_definition(), &live) {
+        let mut owned = object.clone();
+        owned["metadata"]["managedFields"] = live["metadata"]["managedFields"].clone();
+        if custom
+            .misfit(&owned)
+            .or_else(|| custom.misfit(live))
+            .is_some()
+        {
+            object["metadata"]["managedFields"] = json!([]);
+        }
+    }
     let _ = with_change(call, |change| {
         flyball_patch::update(live.as_ref(), &mut object, change)
     });
@@ -73,6 +84,7 @@ fn owner<'a>(call: &'a Call<'_>) -> &'a str {
 const BY_VALUE: &[&str] = &[
     "metadata",
     "spec",
+    "spec.names",
     "spec.strategy",
     "spec.updateStrategy",
     "spec.jobTemplate",

@@ -172,7 +172,12 @@ pub(crate) fn place(call: &Call<'_>, object: &mut Object) -> Result<(), Failure>
 
 /// What is applied must say what it is about as the path does.
 pub(crate) fn place_applied(call: &Call<'_>, config: &mut Object) -> Result<(), Failure> {
+    let says_namespace = !config.namespace().is_empty();
     place(call, config)?;
+    if !says_namespace {
+        // Messages tell what was sent; the object gets its namespace when it is made.
+        config.meta_mut().remove("namespace");
+    }
     let name = call.path.name.as_str();
     match config.name() {
         "" => {

@@ -68,7 +68,17 @@ impl Registry {
         let applied = with_change(call, |change| {
             flyball_patch::apply(live.as_ref(), &config, force, change)
         });
-        let applied = applied.map_err(|refusal| refused(call, &refusal))?;
+        let misfit = |object: &Value| call.resource.of_definition()?.misfit(object);
+        let unlike = |which: &str, why: String| {
+            Failure::new(500, "", format!("failed to convert {which} object: {why}"))
+        };
+        if let Some(why) = live.as_ref().and_then(misfit) {
+            return Err(unlike("old", why));
+        }
+        let applied = applied.map_err(|refusal| refused(&refusal))?;
+        if let Some(why) = misfit(&applied) {
+            return Err(unlike("new", why));
+        }
         let unfit = |why: &str| {
             let message = format!("failed to convert merged object at last version: .: {why}");
             Failure::new(500, "", message)
@@ -170,18 +180,15 @@ fn change(call: &Call<'_>, value: Value, patch: Value) -> Result<Value, Failure>
         MERGE => flyball_patch::merge_patch(value, &patch),
         _ => flyball_patch::strategic_merge(value, patch, call.schema()),
     };
-    changed.map_err(|refusal| refused(call, &refusal))
+    changed.map_err(|refusal| refused(&refusal))
 }
 
 /// Why a patch is refused, as it is answered.
-pub(crate) fn refused(call: &Call<'_>, refusal: &PatchRefused) -> Failure {
+fn refused(refusal: &PatchRefused) -> Failure {
     let class = refusal.class;
     let mut failure = Failure::new(class.code(), class.reason(), &refusal.message);
-    if !refusal.causes.is_empty() {
+    if !refusal.causes.is_empty() || class.code() == 422 {
         failure.0.details = Some(StatusDetails {
-            name: call.path.name.as_str().into(),
-            group: call.resource.group.as_str().into(),
-            kind: call.resource.plural.as_str().into(),
             causes: refusal.causes.clone(),
             ..StatusDetails::default()
         });

@@ -163,7 +163,7 @@ impl Registry {
         self.authorize(&request, verb, Target::Resource(path.target()))?;
         let resource = self.served.find(&path.group, &path.version, &path.resource);
         let Some(resource) = resource.cloned() else {
-            return match self.served.has_group(&path.group) {
+            return match self.served.has_built_in(&path.group) {
                 true => Err(Failure::no_such_path()),
                 false => Ok(Reply::Page),
             };
@@ -174,7 +174,13 @@ impl Registry {
         ) {
             return Err(Failure::method_not_allowed());
         }
-        route::check(verb, &path, &resource)?;
+        if resource.of_definition().is_some() {
+            if !route::leads_to_custom(verb, &path, &resource) {
+                return Ok(Reply::Page);
+            }
+        } else {
+            route::check(verb, &path, &resource)?;
+        }
         let choice = negotiated(&request, verb, resource.of_definition().is_none())?;
         path.check()?;
         let mut call = Call {

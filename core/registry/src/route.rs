@@ -62,6 +62,14 @@ pub(crate) fn check(verb: &str, path: &ResourcePath, resource: &Resource) -> Res
     }
 }
 
+/// Whether a path leads to a custom resource at all. What can be done with its parts is asked later.
+///
+/// Upstream: `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
+pub(crate) fn leads_to_custom(verb: &str, path: &ResourcePath, resource: &Resource) -> bool {
+    let is_across = resource.namespaced && matches!(verb, "list" | "watch");
+    path.namespace.is_empty() != resource.namespaced || is_across
+}
+
 /// The options of a request. What a body is written in is checked when upstream does it.
 pub(crate) fn options(verb: &str, call: &Call<'_>) -> Result<Query, Failure> {
     let mut applies = false;

@@ -171,6 +171,18 @@ impl Served {
         self.kinds.iter().any(|kind| kind.group == group)
     }
 
+    /// Whether a version of a group may be asked for: of those that are built in, any.
+    pub(crate) fn has_version(&self, group: &str, version: &str) -> bool {
+        let mut kinds = self.kinds.iter().filter(|kind| kind.group == group);
+        kinds.any(|kind| kind.custom.is_none() || kind.version == version)
+    }
+
+    /// Whether anything of this group is built in.
+    pub(crate) fn has_built_in(&self, group: &str) -> bool {
+        let mut kinds = self.kinds.iter();
+        kinds.any(|kind| kind.custom.is_none() && kind.group == group)
+    }
+
     /// The kind with this name in paths.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
         let order = |of: &Arc<Kind>| {

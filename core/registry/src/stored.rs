@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use flyball_api::Labels;
+use flyball_api::{Labels, Text};
 use flyball_schema::Resource;
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ pub struct Stored {
     labels: Labels,
     /// The schema of a custom kind that it was stored by; 0 if that is not known.
     schema: u64,
+    /// The version of a custom kind that it was stored in; empty for built-in kinds.
+    version: Text,
     /// The state that watches are told when the object is gone: the last one, with the version of its end.
     gone: OnceLock<Bytes>,
 }
@@ -32,16 +34,22 @@ impl Stored {
         Arc::new(Self::of(text(&bare), labels))
     }
 
-    /// Keeps a custom object that is as this schema says.
-    pub(crate) fn of_schema(object: &Object, schema: u64) -> Arc<Self> {
+    /// Keeps a custom object in a version, which is as the schema says if there is one.
+    pub(crate) fn in_version(object: &Object, version: &Text, schema: u64) -> Arc<Self> {
         let mut bare = object.clone();
         bare.remove("apiVersion");
         bare.remove("kind");
         let labels = object.labels();
         Arc::new(Self {
             schema,
+            version: version.clone(),
             ..Self::of(text(&bare), labels)
         })
+    }
+
+    /// The version of a custom kind that it was stored in; empty if that is not known.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
     }
 
     /// Which schema of a custom kind it was stored by; 0 if that is not known.
@@ -54,11 +62,29 @@ impl Stored {
         size_of::<Self>() + self.json.len()
     }
 
-    /// Keeps what was kept before, from its JSON text.
-    pub fn read(json: Bytes) -> Result<Arc<Self>, serde_json::Error> {
+    /// Keeps what was kept before, from its text as [`Stored::kept`] gives it.
+    pub fn read(kept: Bytes) -> Result<Arc<Self>, serde_json::Error> {
+        let (version, json) = match kept.iter().position(|byte| *byte == b'{') {
+            Some(at) => (Text::from_utf8_lossy(&kept[..at]), kept.slice(at..)),
+            None => (Text::default(), kept),
+        };
         let object: Object = serde_json::from_slice(&json)?;
         let labels = object.labels();
-        Ok(Arc::new(Self::of(json, labels)))
+        Ok(Arc::new(Self {
+            version,
+            ..Self::of(json, labels)
+        }))
+    }
+
+    /// The text to be kept: the JSON, behind the version of a custom kind.
+    pub fn kept(&self) -> Bytes {
+        if self.version.is_empty() {
+            return self.json.clone();
+        }
+        let mut kept = Vec::with_capacity(self.version.len() + self.json.len());
+        kept.extend_from_slice(self.version.as_bytes());
+        kept.extend_from_slice(&self.json);
+        kept.into()
     }
 
     fn of(json: Bytes, labels: Labels) -> Self {
@@ -66,6 +92,7 @@ impl Stored {
             json,
             labels,
             schema: 0,
+            version: Text::default(),
             gone: OnceLock::new(),
         }
     }

@@ -7,6 +7,7 @@ use crate::{Answer, Chance, Method, Polled, Registry, Reply, Request, Watch};
 
 mod admitting;
 mod custom;
+mod exchanges;
 mod lifecycle;
 mod negotiating;
 mod reading;
@@ -97,7 +98,9 @@ impl Server {
             Reply::Page => return (404, Value::Null),
             other => panic!("{target}: {other:?}"),
         };
-        (code, serde_json::from_slice(&body).unwrap())
+        let text = || Value::String(String::from_utf8_lossy(&body).into());
+        let body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
+        (code, body)
     }
 
     pub(crate) fn get(&mut self, target: &str) -> (u16, Value) {

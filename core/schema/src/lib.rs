@@ -20,7 +20,8 @@ mod types;
 pub use builtin::{BuiltIn, builtin, described};
 pub use custom::{
     SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
-    structural_faults, value_faults, value_faults_of_update,
+    go_number, is_known_format, structural_faults, value_faults, value_faults_of_update,
+    value_type,
 };
 pub use decode::{
     DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, prune, read_head,

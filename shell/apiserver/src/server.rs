@@ -205,7 +205,7 @@ impl ApiServer {
                 return;
             };
             match place {
-                Ok(place) => place.append(Commit::of(&committed, |stored| stored.bare().clone())),
+                Ok(place) => place.append(Commit::of(&committed, |stored| stored.kept())),
                 // Whoever waits for it is told why.
                 Err(error) => tracing::error!(%error, "the log takes no more"),
             }

@@ -56,39 +56,44 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
             &format!("Object 'Kind' is missing in '{body}'"),
         ));
     }
-    finish(call, custom, decoded)
+    finish(call, custom, decoded, &|why| unhandled(call, why))
 }
 
-/// Makes a custom object of what a patch made.
+/// Makes a custom object of what a patch made; `refused` says what is answered if it cannot be one.
 pub(crate) fn check(
     call: &Call<'_>,
     custom: &Custom,
     mut sent: Value,
+    refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let strict = prune(custom.schema(), &mut sent);
-    finish(
-        call,
-        custom,
-        Decoded {
-            value: sent,
-            strict,
-        },
-    )
+    let decoded = Decoded {
+        value: sent,
+        strict,
+    };
+    finish(call, custom, decoded, refused)
+}
+
+/// What came of a patch cannot be read.
+pub(super) fn wrong_patch(patched: &str, why: &str) -> Failure {
+    let error = FieldError::invalid("patch", patched, why);
+    Failure::invalid("", "", "", &[error])
 }
 
 fn finish(
     call: &Call<'_>,
     custom: &Custom,
     decoded: Decoded,
+    refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let mut value = decoded.value;
     match embedded::typed(&value["metadata"]) {
         Ok(Value::Null) => {}
         Ok(meta) => value["metadata"] = meta,
-        Err(why) => return Err(unhandled(call, &why)),
+        Err(why) => return Err(refused(&why)),
     }
     if let Some(why) = embedded::unreadable(custom.schema(), &value) {
-        return Err(unhandled(call, &why));
+        return Err(refused(&why));
     }
     let expected = call.resource.api_version();
     let (kind, version) = (text(&value, "kind"), text(&value, "apiVersion"));
@@ -106,14 +111,14 @@ fn finish(
     let strict = in_order(decoded.strict);
     let warnings = match call.query.field_validation {
         FieldValidation::Strict if !strict.is_empty() => {
-            return Err(unhandled(call, &strict_message(&strict)));
+            return Err(refused(&strict_message(&strict)));
         }
         FieldValidation::Warn => strict.iter().map(ToString::to_string).collect(),
         FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
     };
     match value {
         Value::Object(object) => Ok((object, warnings)),
-        _ => Err(unhandled(call, "it is not an object")),
+        _ => Err(refused("it is not an object")),
     }
 }
 

@@ -174,43 +174,66 @@ impl Custom {
 
     /// An object of this version as it is stored.
     pub(crate) fn stored(&self, object: &Object) -> Arc<Stored> {
+        let storage = self.storage();
         if self.is_storage() {
-            return Stored::of_schema(object, self.id);
+            return Stored::in_version(object, &storage.name, self.id);
         }
         let mut value = Value::Object(object.clone());
-        prune(self.storage().schema(), &mut value);
-        match value {
-            Value::Object(pruned) => Stored::new(&pruned),
-            _ => Stored::new(object),
+        prune(storage.schema(), &mut value);
+        match &value {
+            Value::Object(pruned) => Stored::in_version(pruned, &storage.name, 0),
+            _ => Stored::in_version(object, &storage.name, 0),
         }
     }
 
     /// A stored object as this version shows it, without `apiVersion` and `kind`.
-    ///
-    /// The schema may have changed since it was stored, and it may have been stored in another version:
-    /// fields that this version does not have are left out, and defaults are filled in.
     pub(crate) fn bare(&self, stored: &Stored) -> Bytes {
-        if self.is_storage() && stored.schema() == self.id {
-            return stored.bare().clone();
+        match self.is_storage() && stored.schema() == self.id {
+            true => stored.bare().clone(),
+            false => text(&self.shown(stored)),
         }
-        text(&self.shown(stored))
     }
 
     /// The same as an object.
+    ///
+    /// The schema may have changed since it was stored: fields that the version in which it was stored
+    /// does not have any more are left out, and defaults are filled in. Then it is what this version has
+    /// of it.
     pub(crate) fn shown(&self, stored: &Stored) -> Object {
         let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+        if self.is_storage() && stored.schema() == self.id {
+            return object;
+        }
         let mut value = Value::Object(object);
-        if self.is_storage() && stored.schema() != self.id {
-            prune(self.schema(), &mut value);
-            apply_defaults(self.schema(), &mut value);
-        } else if !self.is_storage() {
-            apply_defaults(self.storage().schema(), &mut value);
+        let mut versions = self.versions.all.iter();
+        let of = versions.find(|version| version.name == stored.version());
+        let of = of.unwrap_or(self.storage());
+        prune(of.schema(), &mut value);
+        apply_defaults(of.schema(), &mut value);
+        if of.name != self.own().name {
             prune(self.schema(), &mut value);
         }
         match value {
             Value::Object(object) => object,
             _ => Object::new(),
         }
+    }
+
+    /// The first field of an object that a version in which somebody owns some of it does not have, as
+    /// upstream tells it: owners of versions that differ so much cannot be kept apart.
+    pub(crate) fn misfit(&self, object: &Value) -> Option<String> {
+        let owners = object["metadata"]["managedFields"].as_array()?;
+        let mut versions = owners
+            .iter()
+            .filter_map(|owner| owner["apiVersion"].as_str());
+        versions.find_map(|version| {
+            let (group, name) = version.split_once('/')?;
+            let mut all = self.versions.all.iter();
+            let of = all.find(|of| of.name == name && self.versions.group == group)?;
+            let unknown = prune(of.schema(), &mut object.clone());
+            let first = unknown.first()?;
+            Some(format!(".{}: field not declared in schema", first.path()))
+        })
     }
 
     /// An object of this version in another one, with the type that it has there.

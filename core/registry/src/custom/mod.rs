@@ -12,7 +12,7 @@
 //! `apiextensions-apiserver/pkg/controller`.
 
 mod api_services;
-mod approval;
+pub(crate) mod approval;
 mod conditions;
 mod decode;
 mod deprecation;
@@ -22,7 +22,7 @@ mod kind;
 mod lifecycle;
 mod naming;
 mod parts;
-mod patterns;
+pub(crate) mod patterns;
 mod rules;
 mod scale;
 

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use flyball_schema::{builtin, decode_value};
 use flyball_storage::Revision;
 use serde_json::Value;
 
+use super::decode::wrong_patch;
 use super::kind::Custom;
 use super::scale::Scale;
 use crate::answer::Answer;
@@ -18,6 +20,17 @@ use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
 use crate::{decode, patch};
+
+/// What a patch made of a scale must be a scale.
+fn check_scale(sent: &Value) -> Result<(), Failure> {
+    let Some(schema) = builtin().kind("autoscaling", "v1", "Scale") else {
+        return Ok(());
+    };
+    match decode_value(schema, sent.clone()) {
+        Ok(_) => Ok(()),
+        Err(why) => Err(wrong_patch(&sent.to_string(), &why.to_string())),
+    }
+}
 
 impl Registry {
     /// Does what is asked of a part of a custom object.
@@ -59,6 +72,7 @@ impl Registry {
             ("scale", "patch", Some(scale)) => {
                 let (seen, old) = self.read(call)?;
                 let sent = patch::patched_scale(call, scale.of(&old)?)?;
+                check_scale(&sent)?;
                 self.custom_scale(call, scale, (seen, &old), &sent, chance)
             }
             _ => Err(Failure::verb_not_supported(&call.resource, verb)),

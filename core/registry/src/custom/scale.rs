@@ -3,6 +3,7 @@
 //! Upstream: `apiextensions-apiserver/pkg/registry/customresource/{etcd,validator}.go`.
 
 use flyball_api::Text;
+use flyball_schema::go_number;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -170,28 +171,12 @@ fn wrong(path: &str, found: &Value, expected: &str) -> String {
         Value::Null => ("<nil>".to_owned(), "<nil>"),
         Value::Bool(flag) => (flag.to_string(), "bool"),
         Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
-        Value::Number(number) => (go_float(number.as_f64().unwrap_or_default()), "float64"),
+        Value::Number(number) => (go_number(number), "float64"),
         Value::String(text) => (text.clone(), "string"),
         Value::Array(_) => (go_list(found), "[]interface {}"),
         Value::Object(_) => (go_list(found), "map[string]interface {}"),
     };
     format!("{path} accessor error: {shown} is of the type {kind}, expected {expected}")
-}
-
-/// A float as Go's `%v` prints it.
-fn go_float(float: f64) -> String {
-    let size = float.abs();
-    if size == 0.0 || (1e-4..1e21).contains(&size) {
-        return float.to_string();
-    }
-    let text = format!("{float:e}");
-    match text.split_once('e') {
-        Some((digits, exponent)) => match exponent.strip_prefix('-') {
-            Some(exponent) => format!("{digits}e-{exponent:0>2}"),
-            None => format!("{digits}e+{exponent:0>2}"),
-        },
-        None => text,
-    }
 }
 
 /// A list or map as Go's `%v` prints it.
@@ -209,7 +194,7 @@ fn go_list(value: &Value) -> String {
         }
         Value::Null => "<nil>".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Number(number) if !number.is_i64() => go_float(number.as_f64().unwrap_or_default()),
+        Value::Number(number) => go_number(number),
         other => other.to_string(),
     }
 }

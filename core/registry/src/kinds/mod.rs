@@ -12,6 +12,7 @@ mod cluster;
 mod config;
 mod cron;
 mod cron_job;
+mod definition;
 mod endpoints;
 mod event;
 mod extension;
@@ -211,7 +212,7 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
             }
             _ => &Plain,
         },
-        ("apiextensions.k8s.io", "customresourcedefinitions") => &extension::DEFINITION,
+        ("apiextensions.k8s.io", "customresourcedefinitions") => &definition::Definition,
         ("apiregistration.k8s.io", "apiservices") => &extension::API_SERVICE,
         _ => &Plain,
     }

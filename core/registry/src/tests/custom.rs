@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::exchanges::differences;
 use super::{Server, map};
 use crate::{Polled, Registry};
 
@@ -193,4 +194,20 @@ fn every_group_and_version_has_an_api_service() {
     server.delete(&format!("{DEFINITIONS}/things.example.com"), &Value::Null);
     assert_eq!(server.get(&format!("{services}/v1.example.com")).0, 404);
     assert_eq!(server.get(&format!("{services}/v1.apps")).0, 200);
+}
+
+macro_rules! as_upstream {
+    ($($test:ident: $file:literal),* $(,)?) => {
+        $(#[test]
+        fn $test() {
+            let wrong = differences(include_str!(concat!("../custom/golden/", $file, ".json")));
+            assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+        })*
+    };
+}
+
+as_upstream! {
+    mistakes_in_definitions_are_found_as_upstream_finds_them: "definitions",
+    objects_are_served_as_upstream_serves_them: "objects",
+    definitions_live_and_go_as_upstream_lets_them: "lifecycle",
 }

@@ -1,8 +1,8 @@
 //! Checks of one value against rules, in the words of upstream's validator.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::formats;
+use super::{formats, go_number};
 use crate::{Bound, Rules};
 
 /// What is wrong with a value of a custom resource.
@@ -62,6 +62,10 @@ impl<'a> Faults<'a> {
     }
 
     fn invalid(&mut self, path: &str, value: &Value, what: &str) {
+        let value = match value {
+            Value::Number(number) => go_number(number),
+            value => value.to_string(),
+        };
         let message = format!("Invalid value: {value}: {path} in body {what}");
         self.add(path, "FieldValueInvalid", message);
     }
@@ -73,12 +77,15 @@ impl<'a> Faults<'a> {
     }
 
     /// Checks a value, but not what is in it.
-    pub(super) fn check(&mut self, rules: &Rules, value: &Value, path: &str) {
+    ///
+    /// `kind` is the type that the schema names, which may be empty.
+    pub(super) fn check(&mut self, rules: &Rules, kind: &str, value: &Value, path: &str) {
         match value {
             Value::String(text) => self.text(rules, value, text, path),
             Value::Number(number) => {
-                if let Some(number) = number.as_f64() {
-                    self.number(rules, value, number, path);
+                self.range(&rules.format, kind, number, path);
+                if let Some(float) = number.as_f64() {
+                    self.number(rules, value, float, path);
                 }
             }
             Value::Array(items) => {
@@ -119,15 +126,14 @@ impl<'a> Faults<'a> {
 
     fn text(&mut self, rules: &Rules, value: &Value, text: &str, path: &str) {
         let length = text.chars().count() as u64;
+        // Of these three, upstream tells the first that is not kept.
         if let Some(max) = rules.length.max.filter(|max| length > *max) {
             let bytes = if max == 1 { "byte" } else { "bytes" };
             let message = format!("Too long: may not be more than {max} {bytes}");
             self.add(path, "FieldValueTooLong", message);
-        }
-        if let Some(min) = rules.length.min.filter(|min| length < *min) {
+        } else if let Some(min) = rules.length.min.filter(|min| length < *min) {
             self.invalid(path, value, &format!("should be at least {min} chars long"));
-        }
-        if let Some(pattern) = &rules.pattern
+        } else if let Some(pattern) = &rules.pattern
             && !(self.matches)(pattern, text)
         {
             self.invalid(path, value, &format!("should match '{pattern}'"));
@@ -140,18 +146,46 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn number(&mut self, rules: &Rules, value: &Value, number: f64, path: &str) {
-        if rules.format == "int32" && !(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&number)
-        {
-            let message = format!(
-                "Invalid value: \"\": Checked value must be of type integer with format int32 in {path}"
-            );
+    /// Checks that a number fits the type and the format that its schema names.
+    fn range(&mut self, format: &str, kind: &str, number: &Number, path: &str) {
+        let whole: Option<i128> = go_number(number).parse().ok();
+        let within = |min: i128, max: i128| whole.is_some_and(|whole| (min..=max).contains(&whole));
+        let fits = match (kind, format) {
+            ("integer", "int32") => within(i32::MIN.into(), i32::MAX.into()),
+            ("integer", "uint32") => within(0, u32::MAX.into()),
+            ("integer", "uint64") => within(0, u64::MAX.into()),
+            ("integer", _) => whole_of(number).is_some(),
+            (_, "float" | "float32") => {
+                let float = number.as_f64().unwrap_or_default();
+                float.abs() <= f64::from(f32::MAX)
+            }
+            _ => true,
+        };
+        if !fits {
+            let kind = if kind.is_empty() { "number" } else { kind };
+            let of = match format {
+                "" => format!("{kind} (default format)"),
+                format => format!("{kind} with format {format}"),
+            };
+            let message =
+                format!("Invalid value: \"\": Checked value must be of type {of} in {path}");
             self.add("<nil>", "FieldValueInvalid", message);
         }
-        if let Some(factor) = rules.multiple_of.filter(|factor| *factor > 0.0)
-            && (number / factor).fract() != 0.0
-        {
-            self.invalid(path, value, &format!("should be a multiple of {factor}"));
+    }
+
+    fn number(&mut self, rules: &Rules, value: &Value, number: f64, path: &str) {
+        let is_whole = value.is_i64();
+        if let Some(factor) = rules.multiple_of {
+            // A whole number is compared with the factor without its fraction.
+            let factor = if is_whole { factor.trunc() } else { factor };
+            if factor <= 0.0 {
+                let message = format!(
+                    "Invalid value: {factor}: factor MultipleOf declared for {path} must be positive: {factor}"
+                );
+                self.add(path, "FieldValueInvalid", message);
+            } else if (number / factor).fract() != 0.0 {
+                self.invalid(path, value, &format!("should be a multiple of {factor}"));
+            }
         }
         let is_beyond = |bound: &Bound, distance: f64| match bound.exclusive {
             true => distance >= 0.0,
@@ -181,12 +215,20 @@ fn is_same(one: &Value, other: &Value) -> bool {
     one == other || one.is_number() && one.as_f64() == other.as_f64()
 }
 
+/// The whole number that a number is, however it is written, if it fits 64 bits.
+pub(super) fn whole_of(number: &Number) -> Option<i64> {
+    let float = number.as_f64()?;
+    let is_small = float.fract() == 0.0 && float.abs() < 9.2e18;
+    number.as_i64().or_else(|| is_small.then_some(float as i64))
+}
+
 /// What a schema calls the type of a value.
 fn noun(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(number) if number.is_f64() && whole_of(number).is_none() => "number",
+        Value::Number(number) if number.is_u64() && !number.is_i64() => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",

@@ -24,6 +24,13 @@ pub fn custom_type(name: &str, schema: &Value) -> (Types, TypeId) {
     (types, of)
 }
 
+/// The types of values that this schema describes, which are no objects of their own.
+pub fn value_type(schema: &Value) -> (Types, TypeId) {
+    let mut types = Types::new();
+    let of = convert(&mut types, schema, false);
+    (types, of)
+}
+
 fn convert(types: &mut Types, schema: &Value, is_resource: bool) -> TypeId {
     let is_resource = is_resource || flag(schema, "x-kubernetes-embedded-resource");
     let is_open = flag(schema, "x-kubernetes-preserve-unknown-fields");

@@ -4,6 +4,7 @@ mod checks;
 mod convert;
 mod defaults;
 mod formats;
+mod go_number;
 mod structural;
 mod validate;
 
@@ -13,8 +14,10 @@ use serde_json::Value;
 use crate::{Resource, Subresource, Types};
 
 pub use checks::ValueFault;
-pub use convert::custom_type;
+pub use convert::{custom_type, value_type};
 pub use defaults::apply_defaults;
+pub use formats::is_known as is_known_format;
+pub use go_number::go_number;
 pub use structural::{SchemaFault, SchemaFaultKind, structural_faults};
 pub use validate::{value_faults, value_faults_of_update};
 

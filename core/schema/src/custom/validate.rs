@@ -2,11 +2,11 @@
 //!
 //! Rules in the Common Expression Language are not evaluated here.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::checks::{Faults, ValueFault};
+use super::checks::{Faults, ValueFault, whole_of};
 use super::{convert, entries, field, texts};
 use crate::{ListKind, Rules, Schema, Shape};
 
@@ -63,7 +63,7 @@ fn of_type(
             faults.wrong_type(path, value, expected);
         }
         combined(faults, rules, value, path);
-        faults.check(rules, value, path);
+        faults.check(rules, expected, value, path);
         if rules.embedded_resource {
             for name in ["apiVersion", "kind"] {
                 let text = value.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -134,7 +134,11 @@ fn expected(schema: Schema<'_>) -> &'static str {
 
 fn is_of(schema: Schema<'_>, value: &Value) -> bool {
     // A number without a fraction is a whole number however it is written.
-    let is_whole = || value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let is_whole = || {
+        value
+            .as_number()
+            .is_some_and(|number| whole_of(number).is_some())
+    };
     match schema.shape() {
         Shape::Object(_) | Shape::Map { .. } => value.is_object(),
         Shape::List(_) => value.is_array(),
@@ -207,7 +211,8 @@ fn nested(faults: &mut Faults<'_>, schema: &Value, value: &Value, path: &str) {
     faults.looked += 1;
     let rules = convert::rules(schema);
     combined(faults, &rules, value, path);
-    faults.check(&rules, value, path);
+    let kind = schema.get("type").and_then(Value::as_str);
+    faults.check(&rules, kind.unwrap_or_default(), value, path);
     match value {
         Value::Object(object) => {
             for (name, of) in entries(schema, "properties") {
@@ -240,38 +245,57 @@ fn nested(faults: &mut Faults<'_>, schema: &Value, value: &Value, path: &str) {
 /// Items that a set or map cannot tell apart.
 fn duplicates(faults: &mut Faults<'_>, schema: Schema<'_>, value: &Value, path: &str) {
     match (schema.shape(), value) {
-        (Shape::Object(_) | Shape::Map { .. }, Value::Object(object)) => {
+        (Shape::Object(_), Value::Object(object)) => {
             for (name, value) in object {
                 if let Some(of) = schema.field(name) {
                     duplicates(faults, of, value, &below(path, name));
                 }
             }
         }
+        (Shape::Map { value: of, .. }, Value::Object(object)) => {
+            for (key, value) in object {
+                duplicates(faults, schema.at(*of), value, &format!("{path}[{key}]"));
+            }
+        }
         (Shape::List(list), Value::Array(items)) => {
-            let mut seen = BTreeSet::new();
+            same_items(faults, &list.kind, items, path);
             for (at, item) in items.iter().enumerate() {
-                let path = format!("{path}[{at}]");
-                let identity = match &list.kind {
-                    ListKind::Atomic => None,
-                    ListKind::Set => Some(item.clone()),
-                    ListKind::Map { keys } => {
-                        let keys = keys
-                            .iter()
-                            .filter_map(|key| Some((key, item.get(key.as_str())?)));
-                        let keys = keys.map(|(key, value)| (key.to_string(), value.clone()));
-                        Some(Value::Object(Map::from_iter(keys)))
-                    }
-                };
-                if let Some(identity) = identity
-                    && !seen.insert(identity.to_string())
-                {
-                    let message = format!("Duplicate value: {identity}");
-                    faults.add(&path, "FieldValueDuplicate", message);
-                }
-                duplicates(faults, schema.at(list.item), item, &path);
+                duplicates(faults, schema.at(list.item), item, &format!("{path}[{at}]"));
             }
         }
         _ => {}
+    }
+}
+
+fn same_items(faults: &mut Faults<'_>, kind: &ListKind, items: &[Value], path: &str) {
+    let is_odd = |item: &Value| !item.is_object() && !item.is_null();
+    if let (ListKind::Map { .. }, Some(at)) = (kind, items.iter().position(is_odd)) {
+        let message = format!(
+            "Invalid value: {}: must be an object for an array of list-type map",
+            items[at]
+        );
+        return faults.add(&format!("{path}[{at}]"), "FieldValueInvalid", message);
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, item) in items.iter().enumerate() {
+        let identity = match kind {
+            ListKind::Atomic => return,
+            ListKind::Set => item.clone(),
+            ListKind::Map { keys } => {
+                let keys = keys
+                    .iter()
+                    .filter_map(|key| Some((key, item.get(key.as_str())?)));
+                let keys = keys.map(|(key, value)| (key.to_string(), value.clone()));
+                Value::Object(Map::from_iter(keys))
+            }
+        };
+        let times = seen.entry(identity.to_string()).or_default();
+        *times += 1;
+        // What is there a third time is not told again.
+        if *times == 2 {
+            let message = format!("Duplicate value: {identity}");
+            faults.add(&format!("{path}[{at}]"), "FieldValueDuplicate", message);
+        }
     }
 }
 

@@ -182,7 +182,11 @@ impl<'s, 'a> Seed<'s, 'a> {
             let outer_path = self.state.enter(&key);
             let Some(field) = self.schema.field_named(&key) else {
                 if open {
-                    object.insert(key, entries.next_value()?);
+                    if object.contains_key(&key) {
+                        let path = self.state.path.clone();
+                        self.state.report(StrictFault::Duplicate(path));
+                    }
+                    object.insert(key, entries.next_value_seed(Anything(self.state))?);
                 } else {
                     entries.next_value::<IgnoredAny>()?;
                     let path = self.state.path.clone();
@@ -265,11 +269,8 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             let item = self.schema.at(list.item);
             return self.items(item, items);
         }
-        let mut all = Vec::new();
-        while let Some(item) = items.next_element::<Value>()? {
-            all.push(item);
-        }
-        self.scalar(Value::Array(all))
+        let all = any_items(self.state, &mut items)?;
+        self.scalar(all)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Value, A::Error> {
@@ -280,12 +281,95 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
                 self.entries(value, entries)
             }
             _ => {
-                let mut all = Map::new();
-                while let Some((key, value)) = entries.next_entry::<String, Value>()? {
-                    all.insert(key, value);
-                }
-                self.scalar(Value::Object(all))
+                let all = anything(self.state, &mut entries)?;
+                self.scalar(all)
             }
         }
+    }
+}
+
+/// Reads a value that no type says anything of: only fields that are there twice are seen.
+struct Anything<'s, 'a>(&'s mut State<'a>);
+
+fn anything<'de, A: MapAccess<'de>>(
+    state: &mut State<'_>,
+    entries: &mut A,
+) -> Result<Value, A::Error> {
+    let mut all = Map::new();
+    while let Some(key) = entries.next_key::<String>()? {
+        let outer = state.enter(&key);
+        if all.contains_key(&key) {
+            let path = state.path.clone();
+            state.report(StrictFault::Duplicate(path));
+        }
+        let value = entries.next_value_seed(Anything(state))?;
+        state.path.truncate(outer);
+        all.insert(key, value);
+    }
+    Ok(Value::Object(all))
+}
+
+fn any_items<'de, A: SeqAccess<'de>>(
+    state: &mut State<'_>,
+    items: &mut A,
+) -> Result<Value, A::Error> {
+    let mut all = Vec::new();
+    let outer = state.path.len();
+    loop {
+        state.path.push_str(&format!("[{}]", all.len()));
+        let next = items.next_element_seed(Anything(state))?;
+        state.path.truncate(outer);
+        match next {
+            Some(item) => all.push(item),
+            None => return Ok(Value::Array(all)),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Anything<'_, '_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Anything<'_, '_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        any_items(self.0, &mut items)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        anything(self.0, &mut entries)
     }
 }

@@ -73,7 +73,10 @@ async fn a_path_in_the_servers_address_stands_before_every_path() {
     let (listener, address) = listen().await;
     let server = tokio::spawn(async move { answer(&mut accept(&listener).await).await });
     let client = client(&format!("http://{address}/k8s/clusters/c-1/"));
-    client.send(&Request::get("/api/v1/pods?limit=1")).await.unwrap();
+    client
+        .send(&Request::get("/api/v1/pods?limit=1"))
+        .await
+        .unwrap();
     let head = server.await.unwrap();
     assert!(
         head.starts_with("GET /k8s/clusters/c-1/api/v1/pods?limit=1 HTTP/1.1\r\n"),
@@ -97,7 +100,10 @@ async fn what_waits_is_read_at_once_and_nothing_is_lost() {
         }
         stream.shutdown().await.unwrap();
     });
-    let mut watch = client(&format!("http://{address}")).watch("/x").await.unwrap();
+    let mut watch = client(&format!("http://{address}"))
+        .watch("/x")
+        .await
+        .unwrap();
     for _ in 0..20 {
         assert_eq!(watch.next().await.unwrap().unwrap(), line);
     }
