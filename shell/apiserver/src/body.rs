@@ -10,8 +10,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use flyball_registry::{Polled, Watch};
 use http_body::{Frame, SizeHint};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::activity::InProgress;
 use crate::server::{ApiServer, now};
 
 /// How much a watch tells in one go.
@@ -24,7 +26,13 @@ const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 const WATCH_MAX: Duration = Duration::from_secs(45 * 60);
 
 /// The body of an answer.
-pub enum Body {
+pub struct Body {
+    content: Content,
+    /// The request is in progress as long as its answer is not sent.
+    _in_progress: Option<InProgress>,
+}
+
+enum Content {
     /// All of it at once.
     Whole(Option<Bytes>),
     /// Changes as they come.
@@ -33,7 +41,28 @@ pub enum Body {
 
 impl Body {
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self::Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+        Content::Whole(Some(bytes).filter(|bytes| !bytes.is_empty())).into()
+    }
+
+    pub(crate) fn watch(body: WatchBody) -> Self {
+        Content::Watch(body).into()
+    }
+
+    /// The same body, which keeps its request in progress until it is dropped.
+    pub(crate) fn holding(self, in_progress: InProgress) -> Self {
+        Self {
+            _in_progress: Some(in_progress),
+            ..self
+        }
+    }
+}
+
+impl From<Content> for Body {
+    fn from(content: Content) -> Self {
+        Self {
+            content,
+            _in_progress: None,
+        }
     }
 }
 
@@ -51,10 +80,15 @@ struct State {
     ends: Instant,
     bookmark: Instant,
     ended: bool,
+    closing: Option<watch::Receiver<bool>>,
 }
 
 impl WatchBody {
-    pub(crate) fn new(server: Arc<ApiServer>, watch: Box<Watch>) -> Self {
+    pub(crate) fn new(
+        server: Arc<ApiServer>,
+        watch: Box<Watch>,
+        closing: Option<watch::Receiver<bool>>,
+    ) -> Self {
         let lasts = watch
             .timeout_seconds
             .filter(|&seconds| seconds > 0)
@@ -66,6 +100,7 @@ impl WatchBody {
             ends: now + lasts.unwrap_or(WATCH_MAX).min(WATCH_MAX),
             bookmark: now + BOOKMARK_PERIOD,
             ended: false,
+            closing,
         };
         Self {
             step: Some(Box::pin(next(Box::new(state)))),
@@ -77,7 +112,7 @@ impl WatchBody {
 async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
     let mut news = state.server.news();
     loop {
-        if state.ended || Instant::now() >= state.ends {
+        if state.ended || Instant::now() >= state.ends || is_closing(&state.closing) {
             return (None, state);
         }
         let through = news.borrow_and_update().revision;
@@ -94,9 +129,14 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
             continue;
         }
         let until = state.ends.min(state.bookmark);
-        if let Ok(Err(_)) = timeout_at(until, news.changed()).await {
-            // Nobody will commit anything any more.
-            sleep_until(until).await;
+        tokio::select! {
+            () = closed(&mut state.closing) => {}
+            changed = timeout_at(until, news.changed()) => {
+                if let Ok(Err(_)) = changed {
+                    // Nobody will commit anything any more.
+                    sleep_until(until).await;
+                }
+            }
         }
         if Instant::now() >= state.bookmark {
             state.bookmark = Instant::now() + BOOKMARK_PERIOD;
@@ -113,6 +153,19 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
     }
 }
 
+fn is_closing(closing: &Option<watch::Receiver<bool>>) -> bool {
+    closing.as_ref().is_some_and(|closing| *closing.borrow())
+}
+
+/// Waits until whoever listens closes; for ever if nobody does.
+async fn closed(closing: &mut Option<watch::Receiver<bool>>) {
+    match closing {
+        // A sender that is gone is as good as closed.
+        Some(closing) => _ = closing.wait_for(|closing| *closing).await,
+        None => std::future::pending().await,
+    }
+}
+
 impl http_body::Body for Body {
     type Data = Bytes;
     type Error = Infallible;
@@ -121,11 +174,11 @@ impl http_body::Body for Body {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let watch = match self.get_mut() {
-            Self::Whole(bytes) => {
+        let watch = match &mut self.get_mut().content {
+            Content::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))));
             }
-            Self::Watch(watch) => watch,
+            Content::Watch(watch) => watch,
         };
         let Some(step) = &mut watch.step else {
             return Poll::Ready(None);
@@ -144,19 +197,19 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Whole(bytes) => bytes.is_none(),
-            Self::Watch(watch) => watch.step.is_none(),
+        match &self.content {
+            Content::Whole(bytes) => bytes.is_none(),
+            Content::Watch(watch) => watch.step.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(bytes) => {
+        match &self.content {
+            Content::Whole(bytes) => {
                 let length = bytes.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
             }
-            Self::Watch(_) => SizeHint::default(),
+            Content::Watch(_) => SizeHint::default(),
         }
     }
 }

@@ -28,6 +28,9 @@ use crate::rendering::{laid_out, packed, unpacks};
 use crate::server::{ApiServer, Asked, rendered, whole};
 use crate::target::Target;
 
+/// Turns true when the listener closes.
+type Closing = tokio::sync::watch::Receiver<bool>;
+
 /// The largest body that is read, as upstream's.
 const BODY_BYTES_MAX: usize = 3 << 20;
 
@@ -42,11 +45,12 @@ pub(crate) async fn serve(
     server: &Arc<ApiServer>,
     shown: &Shown,
     request: Request<Incoming>,
+    closing: Closing,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let mut response = match Target::decode(&head.uri) {
         None => Page::error(400, "400 Bad Request").respond(),
-        Some(target) => identified(server, shown, &head, &target, body).await,
+        Some(target) => identified((server, closing), shown, &head, &target, body).await,
     };
     let headers = response.headers_mut();
     headers
@@ -63,7 +67,7 @@ pub(crate) async fn serve(
 
 /// The answer to somebody who can be believed.
 async fn identified(
-    server: &Arc<ApiServer>,
+    (server, closing): (&Arc<ApiServer>, Closing),
     shown: &Shown,
     head: &Parts,
     target: &Target,
@@ -89,19 +93,23 @@ async fn identified(
     };
     asked.user = &user;
     asked.wanted = wanted.as_ref();
-    limited(server, &asked, body).await
+    limited((server, closing), &asked, body).await
 }
 
 /// The answer within the time that a request has; a watch has its own.
-async fn limited(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> Response<Body> {
+async fn limited(
+    (server, closing): (&Arc<ApiServer>, Closing),
+    asked: &Asked<'_>,
+    body: Incoming,
+) -> Response<Body> {
     if is_watch(asked) {
-        return answer(server, asked, Bytes::new()).await;
+        return answer((server, closing), asked, Bytes::new()).await;
     }
     let time = match time_for(asked.target.value("timeout")) {
         Ok(time) => time,
         Err(why) => return refused(asked, Failure::bad_request(why)),
     };
-    match timeout(time, placed(server, asked, body)).await {
+    match timeout(time, placed((server, closing), asked, body)).await {
         Ok(response) => response,
         Err(_) => {
             let message = "Timeout: request did not complete within the allotted timeout";
@@ -113,7 +121,11 @@ async fn limited(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> 
 }
 
 /// The answer, once the body is there and there is a place among the requests in flight.
-async fn placed(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> Response<Body> {
+async fn placed(
+    (server, closing): (&Arc<ApiServer>, Closing),
+    asked: &Asked<'_>,
+    body: Incoming,
+) -> Response<Body> {
     let is_write = !matches!(*asked.method, Method::GET | Method::HEAD);
     let body = match is_write {
         // The body of a read means nothing.
@@ -127,7 +139,7 @@ async fn placed(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Incoming) -> R
     let Some(_place) = server.in_flight().enter(is_write, is_privileged) else {
         return Page::too_many_requests().respond();
     };
-    answer(server, asked, body).await
+    answer((server, closing), asked, body).await
 }
 
 /// The body of a request.
@@ -175,14 +187,18 @@ fn too_large() -> Failure {
     Failure::new(413, "RequestEntityTooLarge", message)
 }
 
-async fn answer(server: &Arc<ApiServer>, asked: &Asked<'_>, body: Bytes) -> Response<Body> {
+async fn answer(
+    (server, closing): (&Arc<ApiServer>, Closing),
+    asked: &Asked<'_>,
+    body: Bytes,
+) -> Response<Body> {
     match server.reply(asked, &body).await {
         Reply::Answer(answer) => shown(asked, answer).await,
         Reply::List(list) => {
             let answer = rendered(*list).await;
             shown(asked, answer).await
         }
-        Reply::Watch(watch) => server.watch(watch),
+        Reply::Watch(watch) => server.watch(watch, Some(closing)),
         Reply::Page => server.page(asked.target).await.respond(),
     }
 }

@@ -12,15 +12,18 @@
 //! [`ApiServer::open`] is the way in; [`LocalService`] serves clients in the same process,
 //! [`listen`] those that come over HTTPS.
 
+mod activity;
 mod authentication;
 mod authority;
 mod body;
 mod certificates;
+mod connection;
 mod deadline;
 mod edge;
 mod health;
 mod impersonation;
 mod in_flight;
+mod limits;
 mod listener;
 mod local;
 mod page;

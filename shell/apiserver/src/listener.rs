@@ -1,33 +1,24 @@
-//! HTTPS: sockets in, answers out, within bounds.
+//! HTTPS: sockets in, and a place for each as long as there is one.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustls::server::danger::ClientCertVerifier;
-use rustls_pki_types::UnixTime;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::{Id, JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use crate::activity::Activity;
 use crate::authority::Tls;
-use crate::certificates::Shown;
-use crate::edge::serve;
+use crate::connection::{self, Shared};
+use crate::limits::Limits;
 use crate::server::ApiServer;
 
-/// Connections at once; who comes later waits.
-const CONNECTIONS_MAX: usize = 4096;
-
-/// How long a client may take for its handshake and for the head of a request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause after a failed accept: it is usually a lack of file descriptors, which does not pass at
+/// once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A server that listens. Dropping it ends it at once.
 pub struct Listening {
@@ -39,11 +30,14 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Takes no new connections and ends those that there are.
-    pub async fn stop(self) {
+    /// Takes no new connections, ends watches, lets what was asked for be answered, and then ends the
+    /// connections that there are. It takes a bounded time.
+    pub async fn stop(mut self) {
         self.server.begin_stop();
         self.closing.send_replace(true);
-        self.accepting.abort();
+        if let Err(error) = (&mut self.accepting).await {
+            tracing::error!(%error, "the listener ended abnormally");
+        }
     }
 }
 
@@ -56,86 +50,100 @@ impl Drop for Listening {
 
 /// Serves on a socket that is bound already.
 pub fn listen(server: Arc<ApiServer>, socket: TcpListener, tls: Tls) -> std::io::Result<Listening> {
+    listen_within(server, socket, tls, Limits::default())
+}
+
+/// Serves within these bounds.
+pub(crate) fn listen_within(
+    server: Arc<ApiServer>,
+    socket: TcpListener,
+    tls: Tls,
+    limits: Limits,
+) -> std::io::Result<Listening> {
     let address = socket.local_addr()?;
     let (closing, closed) = watch::channel(false);
-    let (acceptor, clients) = (TlsAcceptor::from(tls.config), tls.clients);
-    let listened_for = server.clone();
-    let accepting = tokio::spawn(async move {
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        loop {
-            // Never closed, so there is a place in the end.
-            let Ok(place) = places.clone().acquire_owned().await else {
-                return;
-            };
-            match socket.accept().await {
-                Ok((stream, _)) => {
-                    let (server, acceptor, closed) =
-                        (server.clone(), acceptor.clone(), closed.clone());
-                    let clients = clients.clone();
-                    tokio::spawn(async move {
-                        connection(server, (acceptor, clients), stream, closed).await;
-                        drop(place);
-                    });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "accepting a connection failed");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            }
-        }
+    let shared = Arc::new(Shared {
+        server: server.clone(),
+        acceptor: TlsAcceptor::from(tls.config),
+        clients: tls.clients,
+        limits,
     });
+    let accepting = tokio::spawn(accept_until(socket, shared, closed));
     Ok(Listening {
         address,
         accepting,
         closing,
-        server: listened_for,
+        server,
     })
 }
 
-async fn connection(
-    server: Arc<ApiServer>,
-    (acceptor, clients): (TlsAcceptor, Arc<dyn ClientCertVerifier>),
-    stream: TcpStream,
-    mut closed: watch::Receiver<bool>,
-) {
-    let _ = stream.set_nodelay(true);
-    let stream = match timeout(HEAD_TIMEOUT, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => {
-            tracing::info!(%error, "TLS handshake failed");
-            return;
+/// Connections and what is known of them.
+#[derive(Default)]
+struct Connections {
+    tasks: JoinSet<()>,
+    known: std::collections::HashMap<Id, Arc<Activity>>,
+}
+
+impl Connections {
+    fn ended(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                tracing::error!(%error, "a connection ended abnormally");
+                error.id()
+            }
+        };
+        self.known.remove(&id);
+    }
+
+    /// Asks the connection that is idle the longest to leave.
+    fn make_room(&self) {
+        let idle = self.known.values();
+        let idle = idle.filter_map(|activity| Some((activity.idle_since()?, activity)));
+        if let Some((_, activity)) = idle.min_by_key(|(since, _)| *since) {
+            activity.leave.notify_one();
         }
-        Err(_) => return,
-    };
-    let (_, session) = stream.get_ref();
-    let shown = Shown::of(&*clients, session.peer_certificates(), UnixTime::now());
-    let shown = Arc::new(shown);
-    let is_http2 = session.alpn_protocol() == Some(b"h2");
-    let service = service_fn(move |request: Request<Incoming>| {
-        let (server, shown) = (server.clone(), shown.clone());
-        async move { Ok::<_, Infallible>(serve(&server, &shown, request).await) }
-    });
-    let io = TokioIo::new(stream);
-    let ended = if is_http2 {
-        let connection = http2::Builder::new(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(250)
-            .serve_connection(io, service);
+    }
+}
+
+/// Accepts until the server closes, then sees the connections out.
+async fn accept_until(socket: TcpListener, shared: Arc<Shared>, mut closed: watch::Receiver<bool>) {
+    let mut connections = Connections::default();
+    let connection_closed = closed.clone();
+    loop {
+        let has_room = connections.known.len() < shared.limits.connections_max;
         tokio::select! {
-            ended = connection => ended,
-            _ = closed.wait_for(|closed| *closed) => Ok(()),
+            () = async { _ = closed.wait_for(|closed| *closed).await } => break,
+            Some(ended) = connections.tasks.join_next_with_id() => connections.ended(ended),
+            accepted = socket.accept(), if has_room => match accepted {
+                Ok((stream, _)) => {
+                    let activity = Activity::new();
+                    let task = connections.tasks.spawn(connection::run(
+                        stream,
+                        shared.clone(),
+                        activity.clone(),
+                        connection_closed.clone(),
+                    ));
+                    connections.known.insert(task.id(), activity);
+                    if connections.known.len() >= shared.limits.connections_max {
+                        connections.make_room();
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "accepting a connection failed");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            },
         }
-    } else {
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT)
-            .serve_connection(io, service);
-        tokio::select! {
-            ended = connection => ended,
-            _ = closed.wait_for(|closed| *closed) => Ok(()),
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended early");
+    }
+    drop(socket);
+    let all_gone = async { while connections.tasks.join_next().await.is_some() {} };
+    if timeout(shared.limits.stop_grace, all_gone).await.is_err() {
+        let left = connections.tasks.len();
+        tracing::warn!(
+            connections = left,
+            "cutting off connections that did not end"
+        );
+        connections.tasks.shutdown().await;
     }
 }

@@ -126,7 +126,7 @@ impl ApiServer {
                 let answer = rendered(*list).await;
                 whole(&answer, answer.content_type, answer.body.clone())
             }
-            Reply::Watch(watch) => self.watch(watch),
+            Reply::Watch(watch) => self.watch(watch, None),
             Reply::Page => self.page(&target).await.respond(),
         }
     }
@@ -169,10 +169,14 @@ impl ApiServer {
         access.inspect_err(|failure| asked.log_refusal(&failure.body()))
     }
 
-    /// The changes that a watch tells.
-    pub(crate) fn watch(self: &Arc<Self>, watch: Box<Watch>) -> Response<Body> {
-        let body = WatchBody::new(self.clone(), watch);
-        let mut response = Response::new(Body::Watch(body));
+    /// The changes that a watch tells, until whoever listens closes.
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        watch: Box<Watch>,
+        closing: Option<watch::Receiver<bool>>,
+    ) -> Response<Body> {
+        let body = WatchBody::new(self.clone(), watch, closing);
+        let mut response = Response::new(Body::watch(body));
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
         response

@@ -1,0 +1,214 @@
+//! One socket from accept to close: TLS, then HTTP/1.1 or HTTP/2 as the client chose, within bounds.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::server::danger::ClientCertVerifier;
+use rustls_pki_types::UnixTime;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::activity::{Activity, Watched};
+use crate::body::Body;
+use crate::certificates::Shown;
+use crate::edge::serve;
+use crate::limits::Limits;
+use crate::server::ApiServer;
+
+/// hyper refuses a smaller buffer.
+const HTTP1_BUFFER_MIN: usize = 8192;
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) server: Arc<ApiServer>,
+    pub(crate) acceptor: TlsAcceptor,
+    pub(crate) clients: Arc<dyn ClientCertVerifier>,
+    pub(crate) limits: Limits,
+}
+
+/// Serves a socket until the client leaves, a limit is reached, or `closing` turns true and what was
+/// asked for is answered.
+pub(crate) async fn run(
+    socket: TcpStream,
+    shared: Arc<Shared>,
+    activity: Arc<Activity>,
+    closing: watch::Receiver<bool>,
+) {
+    let _ = socket.set_nodelay(true);
+    let limits = &shared.limits;
+    let secured = tokio::select! {
+        secured = timeout(limits.head_timeout, secure(socket, &shared.acceptor)) => secured,
+        () = activity.leave.notified() => return,
+    };
+    let Ok(Some(stream)) = secured else { return };
+    let (_, session) = stream.get_ref();
+    let shown = Shown::of(
+        &*shared.clients,
+        session.peer_certificates(),
+        UnixTime::now(),
+    );
+    let shown = Arc::new(shown);
+    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    let service = {
+        let (server, activity, closing) =
+            (shared.server.clone(), activity.clone(), closing.clone());
+        service_fn(move |request: Request<Incoming>| {
+            let in_progress = activity.begin();
+            let (server, shown, closing) = (server.clone(), shown.clone(), closing.clone());
+            async move {
+                let response = serve(&server, &shown, request, closing).await;
+                Ok::<_, Infallible>(response.map(|body| body.holding(in_progress)))
+            }
+        })
+    };
+    let head_bytes_max = usize::try_from(limits.head_bytes_max).unwrap_or(usize::MAX);
+    let io = TokioIo::new(Watched::new(stream, activity.clone()));
+    let ended = if is_http2 {
+        let connection = http2::Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(limits.streams_max)
+            .max_header_list_size(limits.head_bytes_max)
+            .initial_stream_window_size(limits.window_bytes)
+            .initial_connection_window_size(limits.window_bytes.saturating_mul(4))
+            .max_send_buf_size(limits.send_bytes_max)
+            .serve_connection(io, service);
+        drive(connection, &activity, limits, closing).await
+    } else {
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head_timeout)
+            .max_buf_size(head_bytes_max.max(HTTP1_BUFFER_MIN))
+            .serve_connection(io, service);
+        drive(connection, &activity, limits, closing).await
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended early");
+    }
+}
+
+/// The TLS handshake. `None` when there is nothing to go on with.
+async fn secure(mut socket: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsStream<TcpStream>> {
+    let mut first = [0];
+    if socket.peek(&mut first).await.ok()? == 0 {
+        return None;
+    }
+    // A TLS record never begins with a letter, an HTTP request always does.
+    if first[0].is_ascii_uppercase() {
+        let answer =
+            "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        let _ = socket.write_all(answer.as_bytes()).await;
+        let _ = socket.shutdown().await;
+        return None;
+    }
+    match acceptor.accept(socket).await {
+        Ok(stream) => Some(stream),
+        Err(error) => {
+            tracing::info!(%error, "TLS handshake failed");
+            None
+        }
+    }
+}
+
+/// A connection that can be asked to end after what it is doing.
+trait Connection: Future<Output = hyper::Result<()>> {
+    fn finish(self: Pin<&mut Self>);
+}
+
+type Io = TokioIo<Watched<TlsStream<TcpStream>>>;
+
+impl<S> Connection for http1::Connection<Io, S>
+where
+    S: hyper::service::HttpService<Incoming, ResBody = Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<S> Connection for http2::Connection<Io, S, TokioExecutor>
+where
+    S: hyper::service::HttpService<Incoming, ResBody = Body>,
+    S::Future: Send + 'static,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// What is to become of a connection that is looked at.
+enum Verdict {
+    /// It is looked at again at this time.
+    Stays(Instant),
+    /// It ends after what it is doing.
+    Finishes,
+    /// It is cut off.
+    Ends,
+}
+
+fn judge(activity: &Activity, limits: &Limits) -> Verdict {
+    let now = Instant::now();
+    let passed = |since: Instant, time: Duration| now.duration_since(since) >= time;
+    let stalled = activity.stalled_since();
+    if stalled.is_some_and(|since| passed(since, limits.stall_timeout)) {
+        return Verdict::Ends;
+    }
+    let idle = activity.idle_since();
+    if idle.is_some_and(|since| passed(since, limits.idle_timeout)) {
+        return Verdict::Finishes;
+    }
+    let next_idle = idle.map_or(now + limits.idle_timeout, |since| {
+        since + limits.idle_timeout
+    });
+    let next_stalled = stalled.unwrap_or(now) + limits.stall_timeout;
+    Verdict::Stays(next_idle.min(next_stalled))
+}
+
+async fn drive(
+    connection: impl Connection,
+    activity: &Activity,
+    limits: &Limits,
+    mut closing: watch::Receiver<bool>,
+) -> hyper::Result<()> {
+    let mut connection = std::pin::pin!(connection);
+    let mut look = std::pin::pin!(sleep_until(Instant::now() + limits.stall_timeout));
+    let mut finishing = false;
+    loop {
+        let finish = tokio::select! {
+            ended = connection.as_mut() => return ended,
+            // A sender that is gone means that the server is gone: the same as closing.
+            _ = closing.wait_for(|closing| *closing), if !finishing => true,
+            () = activity.leave.notified(), if !finishing => true,
+            () = look.as_mut() => match judge(activity, limits) {
+                _ if finishing => return Ok(()),
+                Verdict::Ends => {
+                    tracing::info!("a connection is cut off: its client reads nothing");
+                    return Ok(());
+                }
+                Verdict::Finishes => true,
+                Verdict::Stays(until) => {
+                    look.as_mut().reset(until);
+                    false
+                }
+            },
+        };
+        if finish {
+            finishing = true;
+            connection.as_mut().finish();
+            look.as_mut().reset(Instant::now() + limits.stop_grace);
+        }
+    }
+}
