@@ -9,7 +9,7 @@ use flyball_schema::{Decoded, builtin, decode, decode_value, strict_message};
 use serde_json::Value;
 
 use self::head::Head;
-pub(crate) use self::head::package;
+pub(crate) use self::head::{package, summary};
 use crate::custom;
 use crate::failure::Failure;
 use crate::object::Object;

@@ -44,6 +44,7 @@ mod request;
 mod reviews;
 mod route;
 mod selection;
+mod sent;
 mod served;
 mod services;
 mod shown;

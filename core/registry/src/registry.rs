@@ -19,7 +19,7 @@ use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::tokens::Issuer;
-use crate::{bootstrap, documents, kinds, patch, reviews, route, shown};
+use crate::{bootstrap, documents, kinds, patch, reviews, route, sent, shown};
 
 /// An API server's state and rules.
 pub struct Registry {
@@ -109,6 +109,53 @@ impl Registry {
         self.addresses = vec![("0.0.0.0/0".to_owned(), address)];
     }
 
+    /// Whether what a path names is served.
+    pub fn serves(&self, path: &ResourcePath) -> bool {
+        let kind = self.served.find(&path.group, &path.version, &path.resource);
+        kind.is_some_and(|kind| {
+            path.subresource.is_empty() || kind.subresource(&path.subresource).is_some()
+        })
+    }
+
+    /// How many objects there are: by group and resource.
+    pub fn object_counts(&self) -> Vec<(String, String, usize)> {
+        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+        for item in self.store.iter() {
+            let kind = item.key.split('/').nth(2).unwrap_or_default();
+            *counts.entry(kind).or_default() += 1;
+        }
+        let named = counts.into_iter().map(|(kind, count)| {
+            let (resource, group) = kind.split_once('.').unwrap_or((kind, ""));
+            (group.to_owned(), resource.to_owned(), count)
+        });
+        named.collect()
+    }
+
+    /// The paths of documents: discovery, schemas, version.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths: Vec<String> = ["/api", "/apis", "/apis/", "/openapi/v2", "/openapi/v3"]
+            .map(str::to_owned)
+            .to_vec();
+        paths.extend(["/openapi/v3/", "/version"].map(str::to_owned));
+        if self.issuer().is_some() {
+            paths.extend(
+                ["/.well-known/openid-configuration", "/openid/v1/jwks"].map(str::to_owned),
+            );
+        }
+        for kind in self.served.kinds() {
+            match kind.group.as_str() {
+                "" => paths.push(format!("/api/{}", kind.version)),
+                group => {
+                    paths.push(format!("/apis/{group}"));
+                    paths.push(format!("/apis/{group}/{}", kind.version));
+                }
+            }
+        }
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// Whether something was committed that nobody has taken yet.
     pub fn has_committed(&self) -> bool {
         !self.committed.is_empty()
@@ -191,16 +238,24 @@ impl Registry {
             representation: choice.representation,
         };
         call.query = route::options(verb, &call)?;
+        let sent = sent::read(&call)?;
+        let request = Request {
+            body: &sent.body,
+            content_type: sent.content_type,
+            ..call.request
+        };
+        let call = Call { request, ..call };
         let custom = call.resource.of_definition();
-        let warnings = custom.map_or(&[][..], |custom| custom.warnings());
+        let mut warnings = custom.map_or(&[][..], |custom| custom.warnings()).to_vec();
+        warnings.extend(sent.warnings.iter().cloned());
         Ok(match self.dispatch(verb, &call, chance)? {
             Reply::Answer(mut answer) => {
-                answer.warnings.splice(0..0, warnings.iter().cloned());
+                answer.warnings.splice(0..0, warnings);
                 Reply::Answer(answer.shown(choice))
             }
             Reply::List(mut list) => {
                 list.layout = choice.layout();
-                list.warnings = warnings.to_vec();
+                list.warnings = warnings;
                 Reply::List(list)
             }
             other => other,

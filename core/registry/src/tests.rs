@@ -11,6 +11,7 @@ mod exchanges;
 mod lifecycle;
 mod negotiating;
 mod reading;
+mod sending;
 mod watching;
 
 /// A registry to talk to, as somebody who may do anything.

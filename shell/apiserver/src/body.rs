@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::activity::InProgress;
+use crate::metrics::Counted;
 use crate::server::{ApiServer, now};
 
 /// How much a watch tells in one go.
@@ -70,7 +71,7 @@ type Step = Pin<Box<dyn Future<Output = (Option<Bytes>, Box<State>)> + Send>>;
 
 /// A watch as it is told. It holds nothing but its place in the history: what the client does not
 /// read is not made.
-pub struct WatchBody {
+pub(crate) struct WatchBody {
     step: Option<Step>,
 }
 
@@ -81,6 +82,7 @@ struct State {
     bookmark: Instant,
     ended: bool,
     closing: Option<watch::Receiver<bool>>,
+    _counted: Option<Counted>,
 }
 
 impl WatchBody {
@@ -88,6 +90,7 @@ impl WatchBody {
         server: Arc<ApiServer>,
         watch: Box<Watch>,
         closing: Option<watch::Receiver<bool>>,
+        counted: Option<Counted>,
     ) -> Self {
         let lasts = watch
             .timeout_seconds
@@ -101,6 +104,7 @@ impl WatchBody {
             bookmark: now + BOOKMARK_PERIOD,
             ended: false,
             closing,
+            _counted: counted,
         };
         Self {
             step: Some(Box::pin(next(Box::new(state)))),

@@ -8,21 +8,23 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flyball_rbac::{MASTERS, UNAUTHENTICATED, User};
-use flyball_registry::{Answer, Failure, Path, Reply};
+use flyball_registry::{Answer, Failure, Path, Reply, ResourcePath};
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, HeaderName, USER_AGENT, VARY,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT,
+    VARY,
 };
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::authentication::authenticate;
 use crate::body::Body;
 use crate::certificates::Shown;
 use crate::deadline::time_for;
 use crate::impersonation::wanted;
+use crate::metrics::{About, Query};
 use crate::page::Page;
 use crate::rendering::{laid_out, packed, unpacks};
 use crate::server::{ApiServer, Asked, rendered, whole};
@@ -47,10 +49,18 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
     closing: Closing,
 ) -> Response<Body> {
+    let started = Instant::now();
     let (head, body) = request.into_parts();
     let mut response = match Target::decode(&head.uri) {
         None => Page::error(400, "400 Bad Request").respond(),
-        Some(target) => identified((server, closing), shown, &head, &target, body).await,
+        Some(target) => {
+            let response = identified((server, closing), shown, &head, &target, body).await;
+            if let Some(about) = about(server, &head.method, &head.headers, &target).await {
+                let code = response.status().as_u16();
+                server.metrics().note(&about, code, started.elapsed());
+            }
+            response
+        }
     };
     let headers = response.headers_mut();
     headers
@@ -63,6 +73,37 @@ pub(crate) async fn serve(
         headers.insert(AUDIT_ID, name);
     }
     response
+}
+
+/// What a request is counted as; `None` if what it names is not served.
+async fn about(
+    server: &Arc<ApiServer>,
+    method: &Method,
+    headers: &HeaderMap,
+    target: &Target,
+) -> Option<About> {
+    let path = match Path::parse(&target.path) {
+        Path::Resource(path) => path,
+        Path::Other => {
+            let known = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
+            let page = known.iter().find(|known| **known == target.path)?;
+            return Some(About::page(method, page));
+        }
+    };
+    if !server.serves(&path).await {
+        return None;
+    }
+    let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let query = Query {
+        dry_run: if target.value("dryRun") == "All" {
+            "All"
+        } else {
+            ""
+        },
+        is_applied: content_type.is_some_and(|kind| kind.starts_with(b"application/apply-patch")),
+    };
+    let is_watch = *method == Method::GET && is_watch(target, &path);
+    Some(About::resource(method, &path, is_watch, &query))
 }
 
 /// The answer to somebody who can be believed.
@@ -102,7 +143,10 @@ async fn limited(
     asked: &Asked<'_>,
     body: Incoming,
 ) -> Response<Body> {
-    if is_watch(asked) {
+    if let Path::Resource(path) = Path::parse(&asked.target.path)
+        && *asked.method == Method::GET
+        && is_watch(asked.target, &path)
+    {
         return answer((server, closing), asked, Bytes::new()).await;
     }
     let time = match time_for(asked.target.value("timeout")) {
@@ -198,7 +242,11 @@ async fn answer(
             let answer = rendered(*list).await;
             shown(asked, answer).await
         }
-        Reply::Watch(watch) => server.watch(watch, Some(closing)),
+        Reply::Watch(watch) => {
+            let about = about(server, asked.method, asked.headers, asked.target).await;
+            let counted = about.map(|about| server.metrics().begin_watch(&about));
+            server.watch(watch, (Some(closing), counted))
+        }
         Reply::Page => server.page(asked.target).await.respond(),
     }
 }
@@ -243,14 +291,9 @@ fn is_for_people(asked: &Asked<'_>) -> bool {
     asked.target.is_for_people(asked.header(USER_AGENT))
 }
 
-fn is_watch(asked: &Asked<'_>) -> bool {
-    let Path::Resource(path) = Path::parse(&asked.target.path) else {
-        return false;
-    };
-    *asked.method == Method::GET
-        && path.subresource.is_empty()
-        && asked
-            .target
+fn is_watch(target: &Target, path: &ResourcePath) -> bool {
+    path.subresource.is_empty()
+        && target
             .values("watch")
             .any(|value| !matches!(value, "false" | "0"))
 }

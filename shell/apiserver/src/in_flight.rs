@@ -47,7 +47,6 @@ impl InFlight {
     }
 
     /// How many reads and writes there are.
-    #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize) {
         let load = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         (load(&self.reads), load(&self.writes))

@@ -26,6 +26,7 @@ mod in_flight;
 mod limits;
 mod listener;
 mod local;
+mod metrics;
 mod page;
 mod rendering;
 mod server;

@@ -11,8 +11,8 @@ use flyball_api::Timestamp;
 use flyball_durable::{Commit, IntoStoreError, Log, OpenError, Options};
 use flyball_rbac::User;
 use flyball_registry::{
-    Answer, Chance, Failure, ISSUER, Issuer, Listing, Method, Registry, Reply, Request, Signer,
-    Stored, TokenRefused, Watch, open_token,
+    Answer, Chance, Failure, ISSUER, Issuer, Listing, Method, Registry, Reply, Request,
+    ResourcePath, Signer, Stored, TokenRefused, Watch, open_token,
 };
 use flyball_storage::Revision;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT, WARNING};
@@ -24,6 +24,7 @@ use crate::body::{Body, WatchBody};
 use crate::health;
 use crate::impersonation::wanted;
 use crate::in_flight::InFlight;
+use crate::metrics::{self, Counted, Metrics};
 use crate::page::Page;
 use crate::target::Target;
 
@@ -35,6 +36,7 @@ pub struct ApiServer {
     news: watch::Receiver<flyball_durable::Durable>,
     signer: Arc<dyn Signer>,
     in_flight: InFlight,
+    metrics: Metrics,
     stopping: AtomicBool,
 }
 
@@ -71,6 +73,7 @@ impl ApiServer {
             log,
             signer,
             in_flight: InFlight::default(),
+            metrics: Metrics::new(),
             stopping: AtomicBool::new(false),
         });
         let mut registry = server.registry.lock().await;
@@ -126,7 +129,7 @@ impl ApiServer {
                 let answer = rendered(*list).await;
                 whole(&answer, answer.content_type, answer.body.clone())
             }
-            Reply::Watch(watch) => self.watch(watch, None),
+            Reply::Watch(watch) => self.watch(watch, (None, None)),
             Reply::Page => self.page(&target).await.respond(),
         }
     }
@@ -173,9 +176,9 @@ impl ApiServer {
     pub(crate) fn watch(
         self: &Arc<Self>,
         watch: Box<Watch>,
-        closing: Option<watch::Receiver<bool>>,
+        (closing, counted): (Option<watch::Receiver<bool>>, Option<Counted>),
     ) -> Response<Body> {
-        let body = WatchBody::new(self.clone(), watch, closing);
+        let body = WatchBody::new(self.clone(), watch, closing, counted);
         let mut response = Response::new(Body::watch(body));
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
@@ -184,7 +187,43 @@ impl ApiServer {
 
     /// A page of the server itself, for somebody who may see it.
     pub(crate) async fn page(&self, target: &Target) -> Page {
-        health::page(target, &self.health()).unwrap_or_else(Page::not_found)
+        match target.path.as_str() {
+            "/" => self.index().await,
+            "/metrics" => {
+                let objects = self.registry.lock().await.object_counts();
+                Page {
+                    content_type: metrics::CONTENT_TYPE,
+                    ..Page::text(200, self.metrics.text(self.in_flight.counts(), &objects))
+                }
+            }
+            _ => health::page(target, &self.health()).unwrap_or_else(Page::not_found),
+        }
+    }
+
+    /// The paths that there are.
+    async fn index(&self) -> Page {
+        let mut paths = self.registry.lock().await.paths();
+        paths.push("/metrics".to_owned());
+        for probe in health::PROBES {
+            paths.push(format!("/{probe}"));
+            let checks = health::checks(probe).into_iter();
+            paths.extend(checks.map(|check| format!("/{probe}/{check}")));
+        }
+        paths.sort();
+        let document = serde_json::json!({ "paths": paths }).to_string();
+        Page {
+            content_type: "application/json",
+            ..Page::text(200, flyball_registry::indented(document.as_bytes()))
+        }
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Whether what a path names is served, so that it may be counted by name.
+    pub(crate) async fn serves(&self, path: &ResourcePath) -> bool {
+        self.registry.lock().await.serves(path)
     }
 
     fn health(&self) -> health::State {

@@ -145,7 +145,16 @@ pub(crate) fn package(group: &str) -> &str {
 
 /// Nothing is known of the body.
 pub(super) fn unrecognized(call: &Call<'_>, why: &str) -> Failure {
-    let body = call.request.body;
+    let shown = summary(call.request.body);
+    Failure::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} \
+         ({shown})",
+        call.resource.kind
+    ))
+}
+
+/// The start of a body, as text if it looks like JSON.
+pub(crate) fn summary(body: &[u8]) -> String {
     let start = body.get(..SHOWN_BYTES).unwrap_or(body);
     let shown = match body.first() {
         None => "<empty>".to_owned(),
@@ -153,9 +162,5 @@ pub(super) fn unrecognized(call: &Call<'_>, why: &str) -> Failure {
         Some(_) => start.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
     let more = if body.len() > SHOWN_BYTES { " ..." } else { "" };
-    Failure::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} \
-         ({shown}{more})",
-        call.resource.kind
-    ))
+    format!("{shown}{more}")
 }

@@ -26,6 +26,8 @@ pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
         "expected `,` or `]`" => place("after array element"),
         "trailing characters" => place("after top-level value"),
         "invalid escape" => place("in string escape code"),
+        // Upstream goes a hundred times as deep.
+        "recursion limit exceeded" => place("exceeded max depth"),
         "invalid number" => place("in numeric literal"),
         _ => said,
     }

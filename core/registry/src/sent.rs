@@ -1,0 +1,92 @@
+//! Bodies as everybody else here reads them: as JSON, and as text.
+//!
+//! YAML becomes JSON before anything looks at it, as upstream does. Bytes that are no text become
+//! marks, which is what Go's decoder makes of them.
+//!
+//! Upstream: `apimachinery/pkg/runtime/serializer/json/json.go`.
+
+use std::borrow::Cow;
+
+use crate::decode::summary;
+use crate::failure::Failure;
+use crate::query::FieldValidation;
+use crate::registry::Call;
+
+/// What was sent, as JSON.
+pub(crate) struct Sent<'a> {
+    /// The body.
+    pub(crate) body: Cow<'a, [u8]>,
+    /// What it is written in now.
+    pub(crate) content_type: &'a str,
+    /// What is to be told about it.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads the body of a call.
+pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
+    let (body, content_type) = (call.request.body, call.request.content_type);
+    let language = content_type.split(';').next().unwrap_or_default().trim();
+    let is_yaml = language == "application/yaml";
+    let is_applied = language == "application/apply-patch+yaml";
+    // What is JSON is read as such: it is YAML as well, but not to every parser.
+    if is_yaml || (is_applied && !is_json(body)) {
+        let text = String::from_utf8_lossy(body);
+        let found = flyball_yaml::read(&text).map_err(|error| unreadable(call, is_yaml, &error))?;
+        let mut warnings = Vec::new();
+        match call.query.field_validation {
+            FieldValidation::Strict if !found.duplicates.is_empty() => {
+                return Err(twice(call, &found.duplicates));
+            }
+            FieldValidation::Warn => warnings = found.duplicates,
+            FieldValidation::Strict | FieldValidation::Ignore => {}
+        }
+        return Ok(Sent {
+            body: found.value.to_string().into_bytes().into(),
+            content_type: if is_yaml {
+                "application/json"
+            } else {
+                content_type
+            },
+            warnings,
+        });
+    }
+    let is_text = language.is_empty() || language.ends_with("json") || is_applied;
+    let body = match std::str::from_utf8(body) {
+        Err(_) if is_text => String::from_utf8_lossy(body)
+            .into_owned()
+            .into_bytes()
+            .into(),
+        _ => Cow::Borrowed(body),
+    };
+    Ok(Sent {
+        body,
+        content_type,
+        warnings: Vec::new(),
+    })
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+}
+
+fn unreadable(call: &Call<'_>, is_yaml: bool, error: &flyball_yaml::ReadFailed) -> Failure {
+    let (kind, shown) = (&call.resource.kind, summary(call.request.body));
+    Failure::bad_request(match is_yaml {
+        true => {
+            format!(
+                "the object provided is unrecognized (must be of type {kind}): {error} ({shown})"
+            )
+        }
+        false => format!("error decoding YAML: error converting YAML to JSON: {error}"),
+    })
+}
+
+/// Keys that are there twice, where that is not allowed.
+fn twice(call: &Call<'_>, duplicates: &[String]) -> Failure {
+    let (kind, version) = (&call.resource.kind, &call.resource.version);
+    let told = duplicates.join("\n  ");
+    Failure::bad_request(format!(
+        "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: yaml: unmarshal \
+         errors:\n  {told}"
+    ))
+}
