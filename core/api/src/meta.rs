@@ -85,7 +85,7 @@ impl Meta {
 
     /// Reads metadata and keeps only the annotations asked for and no unknown fields: for kinds
     /// that are never written back whole.
-    pub(crate) fn lean<'de, D: Deserializer<'de>>(
+    pub fn lean<'de, D: Deserializer<'de>>(
         deserializer: D,
         keep_annotation: fn(&str) -> bool,
     ) -> Result<Self, D::Error> {

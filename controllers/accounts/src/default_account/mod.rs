@@ -1,0 +1,62 @@
+//! Every namespace has an account that its pods use if they name none.
+//!
+//! Upstream: `pkg/controller/serviceaccount/serviceaccounts_controller.go`.
+//!
+//! **Watches** Namespaces and ServiceAccounts.
+//!
+//! **A sync** is about one namespace: if it is active and has no account `default`, that is created.
+//!
+//! **Promises**: an account that went comes back.
+//!
+//! **Never**: changes or deletes an account; creates anything in a namespace on its way out.
+
+mod observe;
+mod plan;
+mod route;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use flyball_api::views::Namespace;
+use flyball_api::{ObjectName, Timestamp};
+use flyball_informer::{Change, Snapshot, Watch};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+
+use crate::views::ServiceAccount;
+
+pub use observe::Observation;
+
+/// The account that every namespace has.
+const NAME: &str = "default";
+
+/// Keeps an account in every namespace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServiceAccountController;
+
+impl Controller for ServiceAccountController {
+    type Key = ObjectName;
+    type Observation = Observation;
+
+    const DESCRIPTOR: Descriptor = Descriptor {
+        name: "serviceaccount-controller",
+        aliases: &["serviceaccount"],
+        client: "service-account-controller",
+        component: "serviceaccount-controller",
+        queue: "serviceaccount",
+        watches: &[Watch::of::<Namespace>(), Watch::of::<ServiceAccount>()],
+        workers: 1,
+        retries_max: None,
+    };
+
+    fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
+        route::route(change)
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+        observe::observe(key, store)
+    }
+
+    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
+        plan::step(seen, answers)
+    }
+}

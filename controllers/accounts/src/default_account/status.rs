@@ -1,0 +1,17 @@
+//! What a sync reports: whether the namespace has its account, and if not, why.
+
+use flyball_plan::Report;
+
+use super::Observation;
+
+pub(super) fn not_active() -> Report {
+    Report::new("the namespace is not active")
+}
+
+pub(super) fn complete() -> Report {
+    Report::new("the namespace has its account")
+}
+
+pub(super) fn missing(seen: &Observation) -> Report {
+    Report::new("the account is missing").saw("namespace", &seen.namespace.metadata.name)
+}

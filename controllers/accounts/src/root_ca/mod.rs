@@ -1,0 +1,75 @@
+//! Every namespace has the certificate by which its pods recognize the server.
+//!
+//! Upstream: `pkg/controller/certificates/rootcacertpublisher/publisher.go`.
+//!
+//! **Watches** Namespaces and ConfigMaps.
+//!
+//! **A sync** is about one namespace: the ConfigMap `kube-root-ca.crt` is created if it is missing,
+//! and set right if it says anything else.
+//!
+//! **Promises**: the ConfigMap has the certificate and nothing else; labels, annotations and whatever
+//! else it carries stay.
+//!
+//! **Never**: touches another ConfigMap; creates anything in a namespace on its way out.
+
+mod observe;
+mod plan;
+mod route;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use flyball_api::views::Namespace;
+use flyball_api::{ObjectName, Text, Timestamp};
+use flyball_informer::{Change, Snapshot, Watch};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+
+use crate::views::ConfigMap;
+
+pub use observe::Observation;
+
+/// The ConfigMap that every namespace has.
+pub(crate) const NAME: &str = "kube-root-ca.crt";
+
+/// Publishes the certificate of the cluster's authority.
+#[derive(Clone, Debug, Default)]
+pub struct RootCaPublisher {
+    certificate: Text,
+}
+
+impl RootCaPublisher {
+    /// Publishes this certificate, or these, in PEM.
+    pub fn new(certificate: &str) -> Self {
+        Self {
+            certificate: certificate.into(),
+        }
+    }
+}
+
+impl Controller for RootCaPublisher {
+    type Key = ObjectName;
+    type Observation = Observation;
+
+    const DESCRIPTOR: Descriptor = Descriptor {
+        name: "root-ca-certificate-publisher-controller",
+        aliases: &["root-ca-cert-publisher"],
+        client: "root-ca-cert-publisher",
+        component: "root-ca-certificate-publisher-controller",
+        queue: "root_ca_cert_publisher",
+        watches: &[Watch::of::<Namespace>(), Watch::of::<ConfigMap>()],
+        workers: 1,
+        retries_max: None,
+    };
+
+    fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
+        route::route(change)
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+        observe::observe(key, store)
+    }
+
+    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
+        plan::step(&self.certificate, seen, answers)
+    }
+}
