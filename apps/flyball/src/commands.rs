@@ -3,6 +3,7 @@
 mod controller_manager;
 mod demo;
 mod nodes;
+mod root_ca;
 mod signals;
 mod up;
 mod words;

@@ -6,14 +6,15 @@ use flyball_workqueue::Options as QueueOptions;
 
 use crate::options::{Options, Tuning};
 
-/// Makes a controller as configured.
-pub fn make(entry: &Entry, options: &Options) -> Box<dyn Driver> {
+/// Makes a controller as configured, for a server with these certificates.
+pub fn make(entry: &Entry, options: &Options, root_ca: &str) -> Box<dyn Driver> {
     let tuning = options.tunings.get(entry.descriptor.name);
     let (queue, workers) = queue(entry, tuning);
     (entry.make)(&Making {
         gate: &|name| options.generic.feature_gates.enabled(name),
         queue,
         workers,
+        root_ca,
     })
 }
 

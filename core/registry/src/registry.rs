@@ -32,6 +32,7 @@ pub struct Registry {
     issuer: Option<Issuer>,
     /// Where clients reach the server: ranges of clients, and the address that they should use.
     addresses: Vec<(String, String)>,
+    requires_accounts: bool,
 }
 
 /// A request whose words have been understood.
@@ -65,6 +66,7 @@ impl Registry {
             definitions: Definitions::default(),
             issuer: None,
             addresses: Vec::new(),
+            requires_accounts: false,
         };
         registry.read_roles();
         registry.read_node_ports();
@@ -349,6 +351,16 @@ impl Registry {
     /// Lets this registry issue tokens from now on.
     pub fn issue_with(&mut self, issuer: Issuer) {
         self.issuer = Some(issuer);
+    }
+
+    /// Refuses pods from now on whose service account does not exist: somebody gives every namespace
+    /// its account.
+    pub fn require_accounts(&mut self) {
+        self.requires_accounts = true;
+    }
+
+    pub(crate) fn requires_accounts(&self) -> bool {
+        self.requires_accounts
     }
 
     pub(crate) fn issuer(&self) -> Option<&Issuer> {

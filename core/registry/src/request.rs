@@ -89,14 +89,18 @@ impl Chance<'_> {
 
     /// The end of a generated name.
     pub(crate) fn suffix(&mut self) -> String {
-        let mut bits = (self.0)();
-        let mut draw = || {
-            let at = bits % ALPHABET.len() as u64;
-            bits /= ALPHABET.len() as u64;
-            char::from(ALPHABET[at as usize])
-        };
-        (0..5).map(|_| draw()).collect()
+        letters((self.0)())
     }
+}
+
+/// The end of a generated name that follows from a number.
+pub(crate) fn letters(mut bits: u64) -> String {
+    let mut draw = || {
+        let at = bits % ALPHABET.len() as u64;
+        bits /= ALPHABET.len() as u64;
+        char::from(ALPHABET[at as usize])
+    };
+    (0..5).map(|_| draw()).collect()
 }
 
 #[cfg(test)]

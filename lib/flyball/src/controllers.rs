@@ -1,6 +1,7 @@
 //! The table of controllers: one line here, and the manager and the plane both run it.
 
 use flyball_access::ClusterRoleAggregationController;
+use flyball_accounts::{RootCaPublisher, ServiceAccountController};
 use flyball_plan::{Controller, Descriptor, Driver, Engine};
 use flyball_workloads::{
     DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
@@ -16,6 +17,8 @@ pub struct Making<'a> {
     pub queue: QueueOptions,
     /// How many keys it works on at once.
     pub workers: usize,
+    /// The certificates by which clients recognize the server, in PEM.
+    pub root_ca: &'a str,
 }
 
 /// A controller that can be run.
@@ -36,6 +39,10 @@ pub const CONTROLLERS: &[Entry] = &[
         make: |making| making.engine(ReplicationControllerController::new(making.replicas())),
     },
     Entry {
+        descriptor: ServiceAccountController::DESCRIPTOR,
+        make: |making| making.engine(ServiceAccountController),
+    },
+    Entry {
         descriptor: DeploymentController::DESCRIPTOR,
         make: |making| {
             making.engine(DeploymentController::new(DeploymentSettings {
@@ -50,6 +57,10 @@ pub const CONTROLLERS: &[Entry] = &[
     Entry {
         descriptor: ClusterRoleAggregationController::DESCRIPTOR,
         make: |making| making.engine(ClusterRoleAggregationController),
+    },
+    Entry {
+        descriptor: RootCaPublisher::DESCRIPTOR,
+        make: |making| making.engine(RootCaPublisher::new(making.root_ca)),
     },
 ];
 
@@ -80,12 +91,13 @@ impl Entry {
         }
     }
 
-    /// Makes it as upstream's defaults have it.
-    pub fn with_defaults(&self) -> Box<dyn Driver> {
+    /// Makes it as upstream's defaults have it, for a server with these certificates.
+    pub fn with_defaults(&self, root_ca: &str) -> Box<dyn Driver> {
         (self.make)(&Making {
             gate: &|name| GATES.contains(&name),
             queue: self.pacing(),
             workers: self.descriptor.workers,
+            root_ca,
         })
     }
 }
@@ -109,7 +121,7 @@ mod tests {
     #[test]
     fn an_entry_makes_the_controller_that_it_names() {
         for entry in CONTROLLERS {
-            let made = entry.with_defaults().descriptor();
+            let made = entry.with_defaults("").descriptor();
             assert_eq!(made.name, entry.descriptor.name);
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use flyball_accounts::ServiceAccountController;
 use flyball_apiserver::{ApiServer, LocalService};
 use flyball_client::Client;
 use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
@@ -14,6 +15,9 @@ use flyball_scheduler::{Scheduler, SchedulerSettings};
 use crate::controllers::CONTROLLERS;
 use crate::plane::PlaneFailed;
 
+/// The controller that gives every namespace its account.
+const ACCOUNTS: &str = ServiceAccountController::DESCRIPTOR.name;
+
 /// What the parts of one plane have in common.
 pub(crate) struct Shared {
     pub(crate) server: Arc<ApiServer>,
@@ -21,6 +25,8 @@ pub(crate) struct Shared {
     /// The names of the controllers that are to run.
     pub(crate) wanted: Vec<&'static str>,
     pub(crate) decisions: Decisions,
+    /// The certificate by which clients recognize the server.
+    pub(crate) root_ca: String,
 }
 
 /// A part that can be switched on and off.
@@ -59,6 +65,10 @@ impl Part {
 
     /// Starts it; of the controllers of the table, those that are wanted.
     pub(crate) fn start(self, shared: &Shared) -> Result<Running, PlaneFailed> {
+        // From here on every namespace gets its account, so pods can be asked for one.
+        if self == Self::Controllers && shared.wanted.contains(&ACCOUNTS) {
+            shared.server.require_accounts();
+        }
         let setup = Setup {
             controllers: self.controllers(shared)?,
             informers: local(&shared.server, self.user(), self.name())?,
@@ -90,7 +100,7 @@ impl Part {
             Self::Controllers => CONTROLLERS
                 .iter()
                 .filter(|entry| shared.wanted.contains(&entry.descriptor.name))
-                .map(|entry| account(entry.with_defaults()))
+                .map(|entry| account(entry.with_defaults(&shared.root_ca)))
                 .collect(),
             Self::Scheduler => vec![own(engine(Scheduler::new(SchedulerSettings::default())))],
             Self::Nodes => vec![

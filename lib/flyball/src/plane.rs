@@ -133,6 +133,7 @@ impl Plane {
                 nodes: Arc::new(nodes),
                 wanted,
                 decisions: Decisions::default(),
+                root_ca: authority.certificate().to_owned(),
             },
             authority,
             listening,

@@ -12,6 +12,7 @@
 //! [`ApiServer::open`] is the way in; [`LocalService`] serves clients in the same process,
 //! [`listen`] those that come over HTTPS.
 
+mod accounts;
 mod activity;
 mod authentication;
 mod authority;

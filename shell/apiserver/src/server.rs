@@ -38,6 +38,8 @@ pub struct ApiServer {
     in_flight: InFlight,
     metrics: Metrics,
     stopping: AtomicBool,
+    /// Whether pods need a service account that exists.
+    pub(crate) accounts_required: AtomicBool,
 }
 
 /// Why a server could not be opened.
@@ -75,6 +77,7 @@ impl ApiServer {
             in_flight: InFlight::default(),
             metrics: Metrics::new(),
             stopping: AtomicBool::new(false),
+            accounts_required: AtomicBool::new(false),
         });
         let mut registry = server.registry.lock().await;
         server.hand_over(&mut registry).await;
@@ -137,8 +140,9 @@ impl ApiServer {
     /// What the registry says to a request, once everything that it is based on is durable.
     pub(crate) async fn reply(&self, asked: &Asked<'_>, body: &[u8]) -> Reply {
         let (reply, seen) = {
-            let mut registry = self.registry.lock().await;
-            let reply = decide(&mut registry, asked.request(body), asked.wanted);
+            let request = asked.request(body);
+            let mut registry = self.registry_for(&request).await;
+            let reply = decide(&mut registry, request, asked.wanted);
             self.hand_over(&mut registry).await;
             (reply, registry.revision())
         };

@@ -13,6 +13,7 @@ use flyball_election::Settings;
 use flyball_runtime::{Controlled, Decisions, ElectionOptions, Metrics, Setup, event_loop, start};
 use tokio::sync::watch;
 
+use super::root_ca;
 use super::signals::Signals;
 use crate::controllers::make;
 use crate::identity::{VERSION, candidate};
@@ -58,6 +59,7 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
         master: options.client.master.clone(),
     };
     let config = load(&source).await?;
+    let root_ca = root_ca::read(&options.generic.root_ca_file, config.root_cert.as_deref())?;
     let mut metrics = Metrics::new();
     let clients = Clients::new(program, options, &config, metrics.observer())?;
     tokio::select! {
@@ -68,7 +70,7 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
         .iter()
         .filter(|entry| options.generic.selection.enabled(entry.descriptor.name))
         .map(|entry| Controlled {
-            driver: make(entry, options),
+            driver: make(entry, options, &root_ca),
             client: clients.writing(entry.descriptor.client),
         })
         .collect();

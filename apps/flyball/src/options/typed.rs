@@ -26,6 +26,9 @@ pub struct Generic {
     pub service_account_credentials: bool,
     /// Whether a cloud controller manager runs beside us.
     pub external_cloud: bool,
+    /// The file with the certificates by which pods recognize the server; empty for those that the
+    /// kubeconfig trusts.
+    pub root_ca_file: String,
 }
 
 /// When and how we lead.

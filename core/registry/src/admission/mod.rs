@@ -27,6 +27,7 @@ mod priority;
 mod resource_quota;
 mod review;
 mod runtime_class;
+mod service_account;
 mod storage_protection;
 mod taint_nodes;
 
@@ -59,7 +60,7 @@ trait Plugin: Sync {
 const PLUGINS: &[&dyn Plugin] = &[
     &namespace_lifecycle::NamespaceLifecycle,
     &limit_ranger::LimitRanger,
-    // ServiceAccount has its place here.
+    &service_account::ServiceAccount,
     &taint_nodes::TaintNodesByCondition,
     &priority::Priority,
     &default_toleration_seconds::DefaultTolerationSeconds,

@@ -166,7 +166,7 @@ impl Registry {
     }
 
     /// An object of the core group.
-    pub(super) fn stored(&self, plural: &str, namespace: &str, name: &str) -> Option<Object> {
+    pub(crate) fn stored(&self, plural: &str, namespace: &str, name: &str) -> Option<Object> {
         let resource = builtin().resource("", "v1", plural)?;
         let found = self.store().get(&key(resource, namespace, name))?;
         Some(found.value.object(resource))

@@ -98,6 +98,7 @@ impl Assembly<'_> {
             resync_period_min: self.positive_length("min-resync-period"),
             service_account_credentials: self.settings.bool("use-service-account-credentials"),
             external_cloud: self.settings.text("cloud-provider") == "external",
+            root_ca_file: self.settings.text("root-ca-file").to_owned(),
         }
     }
 
