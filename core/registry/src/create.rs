@@ -4,7 +4,7 @@
 //! `apiserver/pkg/registry/generic/registry/store.go`.
 
 use flyball_storage::{CommitError, Transaction};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::admission::{Effects, Review};
 use crate::answer::Answer;
@@ -23,6 +23,7 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let (object, warnings) = decode::object(call)?;
+        let object = call.to_kept(object);
         let answer = self.insert(call, object, Note::Update, chance)?;
         Ok(answer.warned(warnings))
     }
@@ -48,7 +49,7 @@ impl Registry {
         if call.schema().field("status").is_some() && !keeps_status && !is_custom {
             object.insert("status".to_owned(), Value::Object(Map::new()));
         }
-        rules.default(&mut object);
+        call.default(&mut object);
         // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, None, &mut object);
@@ -58,11 +59,12 @@ impl Registry {
         admission::mutate(&review, &mut object, &mut effects)?;
         meta::generate_name(&mut object, chance);
         self.allocate(call, &mut object, None, chance)?;
+        introduce(call, &mut object);
         rules.prepare_create(&mut object, call.request.now);
         let mut errors = meta::validate(call, &object);
-        errors.extend(rules.validate_create(&object));
+        errors.extend(call.mistakes(&object, None));
         if !errors.is_empty() {
-            let (group, kind) = (&call.resource.group, &call.resource.kind);
+            let (group, kind) = (&call.kept().group, &call.kept().kind);
             return Err(Failure::invalid(group, kind, object.name(), &errors));
         }
         admission::validate(&review, &object, &mut effects)?;
@@ -119,5 +121,33 @@ impl Registry {
         let body = crate::stored::whole(&call.resource, &call.resource.bare(&stored));
         self.commit(transaction(stored))?;
         Ok(body)
+    }
+}
+
+/// Whoever asks for a certificate is named in the request, whatever it says.
+fn introduce(call: &Call<'_>, object: &mut Object) {
+    if call.resource.plural != "certificatesigningrequests" {
+        return;
+    }
+    let user = call.request.user;
+    let Some(Value::Object(spec)) = object.get_mut("spec") else {
+        return;
+    };
+    for (field, value) in [
+        ("username", json!(user.name)),
+        ("uid", json!(user.uid)),
+        ("groups", json!(user.groups)),
+        ("extra", json!(user.extra)),
+    ] {
+        let is_empty = match &value {
+            Value::String(text) => text.is_empty(),
+            Value::Array(all) => all.is_empty(),
+            Value::Object(all) => all.is_empty(),
+            _ => true,
+        };
+        match is_empty {
+            true => drop(spec.remove(field)),
+            false => drop(spec.insert(field.to_owned(), value)),
+        }
     }
 }

@@ -50,6 +50,18 @@ impl Registry {
         Ok(answer)
     }
 
+    /// Deletes the object of a path as these options ask for.
+    pub(crate) fn delete_with(
+        &mut self,
+        call: &Call<'_>,
+        options: &Value,
+    ) -> Result<Answer, Failure> {
+        let wish = Deletion::of_body(options)?;
+        let (seen, object) = self.read(call)?;
+        let deleted = self.delete_one(call, &wish, seen, object)?;
+        Ok(deleted.answer)
+    }
+
     pub(crate) fn delete_collection(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
         let selection = Selection::new(&call.resource, &call.query, "")?;
         let wish = wish(call)?;

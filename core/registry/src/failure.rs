@@ -193,6 +193,22 @@ impl Failure {
         self
     }
 
+    /// The same failure, about something that upstream calls so.
+    pub(crate) fn about_named(mut self, group: &str, kind: &str, name: &str) -> Self {
+        let details = self.0.details.get_or_insert_default();
+        details.name = name.into();
+        details.group = group.into();
+        details.kind = kind.into();
+        self
+    }
+
+    /// The same failure, with the advice to come back after so many seconds.
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
+        let details = self.0.details.get_or_insert_default();
+        details.retry_after_seconds = seconds;
+        self
+    }
+
     /// The same failure with one more cause.
     pub fn with_cause(mut self, kind: &str, message: &str, field: &str) -> Self {
         let details = self.0.details.get_or_insert_default();

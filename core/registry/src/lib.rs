@@ -12,14 +12,18 @@
 
 mod admission;
 mod answer;
+mod binding;
 mod bootstrap;
+mod components;
 mod create;
 mod custom;
 mod decode;
 mod delete;
+mod deprecated;
 pub mod discovery;
 mod documents;
 mod etcd;
+mod eviction;
 mod failure;
 mod field_error;
 mod impersonation;
@@ -34,6 +38,7 @@ mod names;
 mod negotiation;
 mod object;
 mod paging;
+mod part_body;
 mod parts;
 mod patch;
 mod path;
@@ -43,6 +48,7 @@ mod registry;
 mod request;
 mod reviews;
 mod route;
+mod scale;
 mod selection;
 mod sent;
 mod served;
@@ -52,6 +58,7 @@ mod stored;
 mod table;
 mod tokens;
 mod update;
+mod versions;
 mod watch;
 
 #[cfg(test)]

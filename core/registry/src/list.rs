@@ -165,8 +165,8 @@ pub(crate) fn partial(object: &Object) -> Value {
 
 pub(crate) fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
     let table = Table {
-        group: &call.resource.group,
-        kind: &call.resource.kind,
+        group: &call.kept().group,
+        kind: &call.kept().kind,
         custom: call.resource.columns(),
         include: included(call)?,
         headers: true,

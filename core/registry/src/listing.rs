@@ -14,6 +14,7 @@ use crate::request::Representation;
 use crate::served::Kind;
 use crate::stored::{Stored, write_whole};
 use crate::table::{IncludeObject, Table};
+use crate::versions;
 
 /// A page of a collection.
 #[derive(Debug)]
@@ -70,10 +71,11 @@ impl Listing {
                 out.push(b',');
             }
             let bare = self.resource.bare(item);
-            // Custom objects say what they are in lists too.
-            match self.resource.of_definition() {
-                Some(_) => write_whole(&self.resource, &bare, &mut out),
-                None => out.extend_from_slice(&bare),
+            match (versions::of(&self.resource), self.resource.of_definition()) {
+                (Some(version), _) => out.extend_from_slice(&version.bare(item)),
+                // Custom objects say what they are in lists too.
+                (None, Some(_)) => write_whole(&self.resource, &bare, &mut out),
+                (None, None) => out.extend_from_slice(&bare),
             }
         }
         out.extend_from_slice(b"]}");
@@ -96,14 +98,19 @@ impl Listing {
 
     fn table(&self) -> Value {
         let objects: Vec<Object> = self.objects().collect();
+        let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
         let table = Table {
-            group: &self.resource.group,
-            kind: &self.resource.kind,
+            group: &kept.group,
+            kind: &kept.kind,
             custom: self.resource.columns(),
             include: self.include,
             headers: true,
             now: self.now,
         };
-        table.render(&objects, self.meta.clone())
+        let mut table = table.render(&objects, self.meta.clone());
+        if let (Some(version), Value::Object(table)) = (versions::of(&self.resource), &mut table) {
+            version.tell_rows(table);
+        }
+        table
     }
 }

@@ -1,11 +1,12 @@
 //! Who set which field: `metadata.managedFields` after each write.
 
-use flyball_patch::{Change, FieldSet, no_other_version};
-use flyball_schema::Shape;
+use flyball_patch::{Change, FieldSet};
+use flyball_schema::{Resource, Shape};
 use serde_json::{Value, json};
 
-use crate::object::Object;
+use crate::object::{Meta, Object};
 use crate::registry::Call;
+use crate::versions;
 
 /// Whether a write has yet to be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,9 @@ pub(crate) enum Note {
 /// Writes down who changed what. Owners that cannot be told apart are forgotten, as upstream does:
 /// no write fails for want of them.
 pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
-    let live = old.map(|old| Value::Object(old.clone()));
-    let mut object = Value::Object(std::mem::take(new));
+    let live = old.map(|old| Value::Object(call.as_told(old.clone())));
+    let kept = versions::of(&call.resource).map(|_| new.clone());
+    let mut object = Value::Object(call.as_told(std::mem::take(new)));
     if let (Some(custom), Some(live)) = (call.resource.of_definition(), &live) {
         let mut owned = object.clone();
         owned["metadata"]["managedFields"] = live["metadata"]["managedFields"].clone();
@@ -35,26 +37,33 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
     let _ = with_change(call, |change| {
         flyball_patch::update(live.as_ref(), &mut object, change)
     });
-    if let Value::Object(object) = object {
-        *new = object;
-    }
+    let Value::Object(object) = object else {
+        return;
+    };
+    *new = match kept {
+        None => object,
+        // Only the owners are taken over: what is kept can say more.
+        Some(mut kept) => {
+            let owners = object.meta().get("managedFields").cloned();
+            let meta = kept.meta_mut();
+            match owners {
+                Some(owners) => drop(meta.insert("managedFields".to_owned(), owners)),
+                None => drop(meta.remove("managedFields")),
+            }
+            kept
+        }
+    };
 }
 
 /// Gives the change that a call makes to `then`.
 pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> T {
     let api_version = call.resource.api_version();
-    // The status is not the body's to set where it has a path of its own, and the other way round.
-    let has_status = call.resource.subresource("status").is_some();
     let custom = call.resource.of_definition();
-    let ignored = match call.path.subresource.as_str() {
-        "status" if custom.is_some() => FieldSet::of_names(&[&["metadata"], &["spec"]]),
-        "" if has_status => FieldSet::of_names(&[&["status"]]),
-        "status" => FieldSet::of_names(&[&["spec"]]),
-        _ => FieldSet::default(),
-    };
+    let ignored = FieldSet::of_names(ignored(call));
     let blank = blank(call);
-    let convert = |object: &Value, version: &str| {
-        custom.and_then(|custom| custom.in_version(object, version))
+    let convert = |object: &Value, version: &str| match custom {
+        Some(custom) => custom.in_version(object, version),
+        None => versions::in_version(&call.resource, object, version),
     };
     then(&Change {
         owner: owner(call),
@@ -64,16 +73,29 @@ pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> 
         schema: call.schema(),
         blank: &blank,
         ignored: &ignored,
-        convert: match custom {
-            Some(_) => &convert,
-            None => &no_other_version,
-        },
+        convert: &convert,
         now: call.request.now,
     })
 }
 
+/// The fields that a write never sets, because its kind takes them from somewhere else.
+fn ignored(call: &Call<'_>) -> &'static [&'static [&'static str]] {
+    let is_request = call.resource.plural == "certificatesigningrequests";
+    let has_status = call.resource.subresource("status").is_some();
+    match call.path.subresource.as_str() {
+        "status" if call.resource.of_definition().is_some() => &[&["metadata"], &["spec"]],
+        "" if is_request => &[&["spec"], &["status"]],
+        "status" if is_request => &[&["spec"], &["status", "conditions"]],
+        "approval" => &[&["spec"], &["status", "certificate"]],
+        // The status is not the body's to set where it has a path of its own, and the other way round.
+        "" if has_status => &[&["status"]],
+        "status" => &[&["spec"]],
+        _ => &[],
+    }
+}
+
 /// The name under which a client owns fields: its own word, else the first part of its user agent.
-fn owner<'a>(call: &'a Call<'_>) -> &'a str {
+pub(crate) fn owner<'a>(call: &'a Call<'_>) -> &'a str {
     match call.query.field_manager.as_str() {
         "" => call.request.agent.split('/').next().unwrap_or_default(),
         owner => owner,
@@ -82,9 +104,14 @@ fn owner<'a>(call: &'a Call<'_>) -> &'a str {
 
 /// Structures that upstream's types hold by value: they are there even if nothing in them is set.
 const BY_VALUE: &[&str] = &[
+    "deprecatedSource",
+    "involvedObject",
     "metadata",
+    "regarding",
+    "source",
     "spec",
     "spec.names",
+    "spec.scaleTargetRef",
     "spec.strategy",
     "spec.updateStrategy",
     "spec.jobTemplate",
@@ -129,7 +156,37 @@ fn blank(call: &Call<'_>) -> Value {
                 .split('.')
                 .fold(&mut blank, |value, part| &mut value[part]);
             *place = json!({});
+            // Pods are always written with their containers, be there none.
+            let is_pod_spec = schema.is_some_and(|schema| {
+                schema.field_named("containers").is_some()
+                    && schema.field_named("restartPolicy").is_some()
+            });
+            if is_pod_spec {
+                place["containers"] = Value::Null;
+            }
         }
     }
+    for (field, value) in always_written(&call.resource) {
+        blank[*field] = (*value).into();
+    }
     blank
+}
+
+/// What is always written of objects of a kind, beside what is held by value.
+fn always_written(resource: &Resource) -> &'static [(&'static str, Option<&'static str>)] {
+    match (resource.group.as_str(), resource.kind.as_str()) {
+        ("", "Event") => &[
+            ("eventTime", None),
+            ("firstTimestamp", None),
+            ("lastTimestamp", None),
+            ("reportingComponent", Some("")),
+            ("reportingInstance", Some("")),
+        ],
+        ("events.k8s.io", "Event") => &[
+            ("eventTime", None),
+            ("deprecatedFirstTimestamp", None),
+            ("deprecatedLastTimestamp", None),
+        ],
+        _ => &[],
+    }
 }

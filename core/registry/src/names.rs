@@ -2,7 +2,7 @@
 //!
 //! Upstream: `apimachinery/pkg/util/validation/validation.go`, `pkg/apis/core/validation`.
 
-use crate::kinds::NameRule;
+use crate::kinds::{NameRule, ip};
 
 const SUBDOMAIN_MAX: usize = 253;
 const LABEL_MAX: usize = 63;
@@ -48,6 +48,7 @@ pub(crate) fn mistakes(rule: NameRule, name: &str, is_prefix: bool) -> Vec<Strin
                     .to_owned()
             });
         }
+        NameRule::Address => mistakes.extend(ip::canonical_mistake(name)),
         NameRule::Label1035 => {
             check(name.len() <= LABEL_MAX, &|| at_most(LABEL_MAX));
             let fits = is_label(name) && name.starts_with(|first: char| first.is_ascii_lowercase());

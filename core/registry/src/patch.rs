@@ -4,6 +4,7 @@
 
 use flyball_api::StatusDetails;
 use flyball_patch::{PatchRefused, go_plain};
+use flyball_schema::Schema;
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::managed::{Note, with_change};
 use crate::object::Object;
+use crate::part_body::SCALE;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
@@ -36,18 +38,19 @@ impl Registry {
         Ok(answer.warned(warnings))
     }
 
-    /// Patches the status.
-    pub(crate) fn patch_status(
+    /// Patches a part of an object.
+    pub(crate) fn patch_part(
         &mut self,
         call: &Call<'_>,
+        part: Part,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         if content_type(call) == APPLY {
-            return self.apply(call, Part::Status, chance);
+            return self.apply(call, part, chance);
         }
         let (seen, old) = self.read(call)?;
         let (new, warnings) = patched(call, &old)?;
-        let answer = self.replace(call, (Part::Status, Note::Update), seen, &old, new, chance)?;
+        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance)?;
         Ok(answer.warned(warnings))
     }
 
@@ -59,11 +62,13 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let found = self.read(call).ok();
-        if found.is_none() && part == Part::Status {
+        if found.is_none() && part != Part::Body {
             return Err(Failure::not_found(&call.resource, &call.path.name));
         }
         let config = yaml(call)?;
-        let live = found.as_ref().map(|(_, old)| Value::Object(old.clone()));
+        let live = found
+            .as_ref()
+            .map(|(_, old)| Value::Object(call.as_told(old.clone())));
         let force = call.query.force;
         let applied = with_change(call, |change| {
             flyball_patch::apply(live.as_ref(), &config, force, change)
@@ -85,6 +90,7 @@ impl Registry {
         };
         let (mut new, warnings) = decode::check(call, applied, unfit)?;
         meta::place_applied(call, &mut new)?;
+        let new = call.to_kept(new);
         let answer = match found {
             Some((seen, old)) => {
                 self.replace(call, (part, Note::Applied), seen, &old, new, chance)?
@@ -114,7 +120,7 @@ fn unrouted() -> Failure {
 }
 
 /// What is applied, which is YAML and therefore may be JSON.
-fn yaml(call: &Call<'_>) -> Result<Value, Failure> {
+pub(crate) fn yaml(call: &Call<'_>) -> Result<Value, Failure> {
     let read = serde_json::from_slice(call.request.body);
     read.map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))
 }
@@ -146,7 +152,8 @@ pub(crate) fn check_type(call: &Call<'_>) -> Result<bool, Failure> {
 /// What the patch that was sent makes of an object.
 pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
     let patch = read(call)?;
-    let changed = change(call, Value::Object(old.clone()), patch.clone())?;
+    let old = call.as_told(old.clone());
+    let changed = change(call, Value::Object(old), patch.clone(), call.schema())?;
     // Upstream shows the object that came out, or of a strategic merge what went in.
     let shown = match content_type(call) {
         STRATEGIC => go_plain(&patch),
@@ -156,13 +163,20 @@ pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<Stri
         let error = FieldError::invalid("patch", shown.as_str(), why);
         Failure::invalid("", "", "", &[error])
     };
-    decode::check(call, changed, invalid)
+    let (new, warnings) = decode::check(call, changed, invalid)?;
+    Ok((call.to_kept(new), warnings))
 }
 
 /// What the patch that was sent makes of a scale.
 pub(crate) fn patched_scale(call: &Call<'_>, scale: Value) -> Result<Value, Failure> {
     let patch = read(call)?;
-    change(call, scale, patch)
+    let schema = SCALE.schema().ok_or_else(Failure::no_such_path)?;
+    change(call, scale, patch, schema)
+}
+
+/// Whether a patch is what somebody wants to own.
+pub(crate) fn is_apply(call: &Call<'_>) -> bool {
+    content_type(call) == APPLY
 }
 
 fn read(call: &Call<'_>) -> Result<Value, Failure> {
@@ -174,17 +188,22 @@ fn read(call: &Call<'_>) -> Result<Value, Failure> {
     flyball_schema::read_json(call.request.body).map_err(wrong)
 }
 
-fn change(call: &Call<'_>, value: Value, patch: Value) -> Result<Value, Failure> {
+fn change(
+    call: &Call<'_>,
+    value: Value,
+    patch: Value,
+    schema: Schema<'_>,
+) -> Result<Value, Failure> {
     let changed = match content_type(call) {
         JSON => flyball_patch::json_patch(value, &patch),
         MERGE => flyball_patch::merge_patch(value, &patch),
-        _ => flyball_patch::strategic_merge(value, patch, call.schema()),
+        _ => flyball_patch::strategic_merge(value, patch, schema),
     };
     changed.map_err(|refusal| refused(&refusal))
 }
 
 /// Why a patch is refused, as it is answered.
-fn refused(refusal: &PatchRefused) -> Failure {
+pub(crate) fn refused(refusal: &PatchRefused) -> Failure {
     let class = refusal.class;
     let mut failure = Failure::new(class.code(), class.reason(), &refusal.message);
     if !refusal.causes.is_empty() || class.code() == 422 {

@@ -10,6 +10,7 @@ use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Tra
 use crate::answer::{Answer, Reply};
 use crate::custom::Definitions;
 use crate::failure::Failure;
+use crate::field_error::FieldError;
 use crate::negotiation::{self, Choice, Offer};
 use crate::object::Object;
 use crate::path::{Path, ResourcePath};
@@ -19,7 +20,10 @@ use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::tokens::Issuer;
-use crate::{bootstrap, documents, kinds, patch, reviews, route, sent, shown};
+use crate::{
+    bootstrap, components, deprecated, documents, kinds, patch, reviews, route, sent, served,
+    shown, versions,
+};
 
 /// An API server's state and rules.
 pub struct Registry {
@@ -45,8 +49,58 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// What is particular about the objects, as they are kept.
     pub(crate) fn rules(&self) -> &dyn kinds::Rules {
-        self.resource.rules()
+        match versions::kept(&self.resource) {
+            Some(kept) => kinds::of(kept),
+            None => self.resource.rules(),
+        }
+    }
+
+    /// The resource in the version that is kept.
+    pub(crate) fn kept(&self) -> &Resource {
+        versions::kept(&self.resource).unwrap_or(&self.resource)
+    }
+
+    /// An object that was sent, as it is kept.
+    pub(crate) fn to_kept(&self, object: Object) -> Object {
+        match versions::of(&self.resource) {
+            Some(version) => version.to_kept(object),
+            None => object,
+        }
+    }
+
+    /// An object that is kept, in the version of the call.
+    pub(crate) fn as_told(&self, object: Object) -> Object {
+        match versions::of(&self.resource) {
+            Some(version) => version.as_told(object),
+            None => object,
+        }
+    }
+
+    /// Fills in what was left out. An object of another version was filled in when it was turned.
+    pub(crate) fn default(&self, object: &mut Object) {
+        if versions::of(&self.resource).is_none() {
+            self.rules().default(object);
+        }
+    }
+
+    /// The mistakes in an object that is about to be kept, beside those in its metadata.
+    pub(crate) fn mistakes(&self, new: &Object, old: Option<&Object>) -> Vec<FieldError> {
+        let judge = versions::of(&self.resource).filter(|version| version.judges);
+        match (judge, old) {
+            (None, None) => self.rules().validate_create(new),
+            (None, Some(old)) => self.rules().validate_update(new, old),
+            (Some(version), None) => {
+                let rules = self.resource.rules();
+                rules.validate_create(&version.as_told(new.clone()))
+            }
+            (Some(version), Some(old)) => {
+                let old = version.as_told(old.clone());
+                let rules = self.resource.rules();
+                rules.validate_update(&version.as_told(new.clone()), &old)
+            }
+        }
     }
 
     pub(crate) fn schema(&self) -> Schema<'_> {
@@ -248,11 +302,20 @@ impl Registry {
         };
         let call = Call { request, ..call };
         let custom = call.resource.of_definition();
-        let mut warnings = custom.map_or(&[][..], |custom| custom.warnings()).to_vec();
+        let mut warnings = custom.map_or(Vec::new(), |custom| custom.warnings().to_vec());
+        let told = deprecated::warning(&call.resource);
+        warnings.extend(told.map(str::to_owned));
         warnings.extend(sent.warnings.iter().cloned());
-        Ok(match self.dispatch(verb, &call, chance)? {
+        let reply = match self.dispatch(verb, &call, chance) {
+            Err(failure) if told.is_some() => Reply::Answer(failure.into()),
+            reply => reply?,
+        };
+        Ok(match reply {
             Reply::Answer(mut answer) => {
                 answer.warnings.splice(0..0, warnings);
+                if let Some(version) = versions::of(&call.resource) {
+                    version.tell_answer(&mut answer);
+                }
                 Reply::Answer(answer.shown(choice))
             }
             Reply::List(mut list) => {
@@ -277,6 +340,12 @@ impl Registry {
         if !call.path.subresource.is_empty() {
             let answer = self.part(verb, call, chance)?;
             return answered(shown::as_asked(call, answer));
+        }
+        if components::are(&call.resource) {
+            return answered(components::answer(call)?);
+        }
+        if served::is_bindings(&call.resource) {
+            return answered(self.bind_named(call)?);
         }
         let answer = match verb {
             "get" => return answered(self.get(call)?),
@@ -403,7 +472,8 @@ impl Registry {
 
 /// Where the objects of a kind are kept; versions of one resource share the place.
 pub(crate) fn prefix(resource: &Resource, namespace: &str) -> String {
-    let mut prefix = format!("/registry/{}/", crate::failure::qualified(resource));
+    let kept = versions::kept(resource).unwrap_or(resource);
+    let mut prefix = format!("/registry/{}/", crate::failure::qualified(kept));
     if !namespace.is_empty() && resource.namespaced {
         prefix.push_str(namespace);
         prefix.push('/');

@@ -12,6 +12,7 @@ use crate::object::{Object, selectable};
 use crate::query::Query;
 use crate::served::Kind;
 use crate::stored::Stored;
+use crate::versions::{self, Version};
 
 /// Which objects of a collection are meant.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Selection {
     fields: Option<FieldSelector>,
     /// What the objects are, if they are custom.
     custom: Option<Arc<Custom>>,
+    /// How the names of fields are turned, if they are of another version than the one that is kept.
+    version: Option<&'static Version>,
 }
 
 impl Selection {
@@ -45,6 +48,7 @@ impl Selection {
             labels: query.labels.clone(),
             fields,
             custom: resource.of_definition().cloned(),
+            version: versions::of(resource),
         })
     }
 
@@ -67,13 +71,21 @@ impl Selection {
             Some(custom) => has_fields(fields, &custom.shown(stored), selectable),
             None => {
                 let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
-                has_fields(fields, &object, field_value)
+                let value = |object: &Object, field: &str| match self.version {
+                    Some(version) => field_value(object, version.kept_field(field)),
+                    None => field_value(object, field),
+                };
+                has_fields(fields, &object, value)
             }
         }
     }
 }
 
-fn has_fields(fields: &FieldSelector, object: &Object, value: fn(&Object, &str) -> Text) -> bool {
+fn has_fields(
+    fields: &FieldSelector,
+    object: &Object,
+    value: impl Fn(&Object, &str) -> Text,
+) -> bool {
     let values: Vec<_> = fields
         .fields()
         .map(|field| (field, value(object, field)))

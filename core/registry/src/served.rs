@@ -2,8 +2,7 @@
 //! and whatever joins them later.
 //!
 //! The schema knows more than that. What is left out here is not discovered and not found, so nobody is
-//! promised what would fail: second versions of a kind, which need conversion, and parts of objects
-//! that nothing answers for.
+//! promised what would fail: parts of objects that nothing answers for.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -18,11 +17,18 @@ use crate::object::Object;
 use crate::stored::Stored;
 use crate::{kinds, reviews};
 
-/// Second versions of kinds that are stored in another one.
-const SECOND_VERSIONS: &[(&str, &str)] = &[("autoscaling", "v1"), ("events.k8s.io", "v1")];
-
 /// The parts of objects that are answered for.
-const PARTS: &[&str] = &["binding", "finalize", "scale", "status", "token"];
+const PARTS: &[&str] = &[
+    "approval",
+    "binding",
+    "ephemeralcontainers",
+    "eviction",
+    "finalize",
+    "resize",
+    "scale",
+    "status",
+    "token",
+];
 
 /// A resource that is served, with what its objects look like and what is particular about them.
 #[derive(Debug)]
@@ -221,9 +227,13 @@ impl Served {
 }
 
 fn is_served(resource: &Resource) -> bool {
-    let version = (resource.group.as_str(), resource.version.as_str());
     let is_stored = resource.verbs.iter().any(|verb| verb == "get");
-    (is_stored || reviews::is_review(resource)) && !SECOND_VERSIONS.contains(&version)
+    is_stored || reviews::is_review(resource) || is_bindings(resource)
+}
+
+/// Whether it is the collection to which bindings are sent, of which nothing is kept.
+pub(crate) fn is_bindings(resource: &Resource) -> bool {
+    resource.plural == "bindings" && resource.group.is_empty()
 }
 
 fn with_parts(resource: &Resource) -> Resource {
@@ -245,11 +255,12 @@ mod tests {
         let find = |group, version, plural| served.find(group, version, plural);
         assert!(find("", "v1", "pods").is_some());
         assert!(find("autoscaling", "v2", "horizontalpodautoscalers").is_some());
-        assert!(find("autoscaling", "v1", "horizontalpodautoscalers").is_none());
+        assert!(find("autoscaling", "v1", "horizontalpodautoscalers").is_some());
         assert!(find("authorization.k8s.io", "v1", "selfsubjectaccessreviews").is_some());
-        assert!(find("", "v1", "bindings").is_none());
+        assert!(find("", "v1", "bindings").is_some());
         let pods = find("", "v1", "pods").unwrap();
         assert!(pods.subresource("status").is_some());
-        assert!(pods.subresource("eviction").is_none());
+        assert!(pods.subresource("eviction").is_some());
+        assert!(pods.subresource("exec").is_none());
     }
 }

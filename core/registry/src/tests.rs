@@ -12,6 +12,7 @@ mod lifecycle;
 mod negotiating;
 mod reading;
 mod sending;
+mod transcripts;
 mod watching;
 
 /// A registry to talk to, as somebody who may do anything.

@@ -22,6 +22,8 @@ pub(crate) enum Part {
     Body,
     /// Its status.
     Status,
+    /// Another part of it, named by the path.
+    Other,
 }
 
 impl Registry {
@@ -31,6 +33,7 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let (new, warnings) = decode::object(call)?;
+        let new = call.to_kept(new);
         let answer = match self.read(call) {
             Ok((seen, old)) => {
                 self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)?
@@ -59,12 +62,12 @@ impl Registry {
             Part::Body if call.resource.subresource("status").is_some() => {
                 keep(&mut new, old, |field| field == "status");
             }
-            Part::Body => {}
+            Part::Body | Part::Other => {}
             Part::Status => keep(&mut new, old, |field| {
                 !matches!(field, "status" | "metadata")
             }),
         }
-        rules.default(&mut new);
+        call.default(&mut new);
         // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, Some(old), &mut new);
@@ -74,29 +77,36 @@ impl Registry {
         admission::mutate(&review, &mut new, &mut effects)?;
         self.allocate(call, &mut new, Some(old), chance)?;
         match part {
-            Part::Body => {
-                rules.prepare_update(&mut new, old);
-                if rules.has_generation() && rules.bumps_generation(&new, old) {
-                    let generation = old.generation() + 1;
-                    new.meta_mut()
-                        .insert("generation".to_owned(), generation.into());
-                }
+            Part::Body => rules.prepare_update(&mut new, old),
+            Part::Status => {
+                rules.prepare_status_update(&mut new, old);
+                rules.prepare_part("status", &mut new, old, call.request.now);
             }
-            Part::Status => rules.prepare_status_update(&mut new, old),
+            Part::Other => {
+                let name = call.path.subresource.as_str();
+                rules.prepare_part(name, &mut new, old, call.request.now);
+            }
+        }
+        let counts = part != Part::Status && rules.has_generation();
+        if counts && rules.bumps_generation(&new, old) {
+            let generation = old.generation() + 1;
+            new.meta_mut()
+                .insert("generation".to_owned(), generation.into());
         }
         let mut errors = meta::validate_update(call, &new, old);
         errors.extend(match part {
-            Part::Body => rules.validate_update(&new, old),
+            Part::Body => call.mistakes(&new, Some(old)),
             Part::Status => rules.validate_status_update(&new, old),
+            Part::Other => rules.validate_part(&call.path.subresource, &new, old),
         });
         if !errors.is_empty() {
-            let (group, kind) = (&call.resource.group, &call.resource.kind);
+            let (group, kind) = (&call.kept().group, &call.kept().kind);
             return Err(Failure::invalid(group, kind, old.name(), &errors));
         }
         admission::validate(&review, &new, &mut effects)?;
         let mut warnings = match part {
             Part::Body => rules.warnings_on_update(&new, old),
-            Part::Status => Vec::new(),
+            Part::Status | Part::Other => Vec::new(),
         };
         warnings.append(&mut effects.warnings);
         if call.query.dry_run || new == *old {

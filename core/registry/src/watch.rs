@@ -20,8 +20,9 @@ use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
 use crate::served::Kind;
-use crate::stored::{Stored, at_version, write_whole};
+use crate::stored::{Stored, at_version, text, write_whole};
 use crate::table::{IncludeObject, Table};
+use crate::versions;
 
 /// The annotation of the bookmark that ends the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
@@ -200,17 +201,18 @@ impl Watch {
         out.extend_from_slice(br#"","object":"#);
         match self.representation {
             Representation::Whole | Representation::Discovery => {
-                write_whole(&self.resource, bare, out);
+                self.tell_whole(bare, out);
             }
             other => {
                 let object: Object = serde_json::from_slice(bare).unwrap_or_default();
+                let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
                 let shown = match other {
                     Representation::Table => {
                         let meta =
                             json!({"resourceVersion": object["metadata"]["resourceVersion"]});
                         let table = Table {
-                            group: &self.resource.group,
-                            kind: &self.resource.kind,
+                            group: &kept.group,
+                            kind: &kept.kind,
                             custom: self.resource.columns(),
                             include: self.include,
                             headers: std::mem::take(&mut self.headers),
@@ -224,6 +226,18 @@ impl Watch {
             }
         }
         out.extend_from_slice(b"}\n");
+    }
+
+    /// Tells an object in the version of the watch.
+    fn tell_whole(&self, bare: &[u8], out: &mut Vec<u8>) {
+        let Some(version) = versions::of(&self.resource) else {
+            write_whole(&self.resource, bare, out);
+            return;
+        };
+        let object: Object = serde_json::from_slice(bare).unwrap_or_default();
+        let mut object = version.as_told(object);
+        object.insert("kind".to_owned(), self.resource.kind.as_str().into());
+        out.extend_from_slice(&text(&object));
     }
 
     fn mark(&self, ends_initial: bool, out: &mut Vec<u8>) {

@@ -52,7 +52,7 @@ impl Registry {
                     self.replace(call, (Part::Status, Note::Update), seen, &old, new, chance)?;
                 Ok(answer.warned(warnings))
             }
-            ("status", "patch", _) => self.patch_status(call, chance),
+            ("status", "patch", _) => self.patch_part(call, Part::Status, chance),
             ("scale", "get", Some(scale)) => {
                 let (_, object) = self.read(call)?;
                 Ok(Answer::document(&scale.of(&object)?))

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::NameRule;
+use super::checks;
 use super::fill::Fill::{By, Empty, OptionalText};
 use super::fill::Line;
 use super::labels;
@@ -66,6 +67,8 @@ pub(super) static EVENTS: Sheet = Sheet {
     defaults: EVENTS_DEFAULTS,
     check: |event, errors| {
         check(event, "regarding", "reportingController", "note", errors);
+    },
+    check_create: |event, errors| {
         if at(event, "eventTime").is_null() {
             errors.push(FieldError::required("eventTime", ""));
         }
@@ -74,7 +77,9 @@ pub(super) static EVENTS: Sheet = Sheet {
             let why = format!("has invalid value: {kind}");
             errors.push(FieldError::invalid("type", "", why));
         }
+        check_series(event, errors);
     },
+    check_update: check_kept,
     fields: &[
         "regarding.kind",
         "regarding.namespace",
@@ -90,6 +95,55 @@ pub(super) static EVENTS: Sheet = Sheet {
     names: NameRule::Subdomain,
     ..CORE
 };
+
+/// A series has at least two events, and a last one.
+fn check_series(event: &Object, errors: &mut Errors) {
+    let series = at(event, "series");
+    if series.is_null() {
+        return;
+    }
+    if series["count"].as_i64().unwrap_or_default() < 2 {
+        errors.push(FieldError::invalid(
+            "series.count",
+            "",
+            "should be at least 2",
+        ));
+    }
+    if series["lastObservedTime"].is_null() {
+        errors.push(FieldError::required("series.lastObservedTime", ""));
+    }
+}
+
+/// What an update may not change, with the names by which upstream tells of it.
+const KEPT: [(&str, &str); 14] = [
+    ("regarding", "involvedObject"),
+    ("reason", "reason"),
+    ("note", "message"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("reason", "reason"),
+    ("type", "type"),
+    ("eventTime", "eventTime"),
+    ("action", "action"),
+    ("related", "related"),
+    ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+];
+
+/// Only the series of an event goes on.
+fn check_kept(new: &Object, old: &Object, errors: &mut Errors) {
+    if at(new, "series") != at(old, "series") {
+        check_series(new, errors);
+    }
+    for (field, told) in KEPT {
+        if !checks::same(at(new, field), at(old, field)) {
+            let value = at(new, field).clone();
+            errors.push(FieldError::invalid(told, value, "field is immutable"));
+        }
+    }
+}
 
 fn check(
     event: &Object,
@@ -139,7 +193,9 @@ fn check(
         }
         if text.text().len() > max {
             let why = format!("can have at most {max} characters");
-            errors.push(FieldError::invalid(text.path(), "", why));
+            // Both groups are told the name of the older one.
+            let told = if field == note { "message" } else { field };
+            errors.push(FieldError::invalid(told, "", why));
         }
     }
 }

@@ -72,6 +72,12 @@ fn is_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
+/// A name with an optional domain in front, as labels have for keys.
+pub(super) fn check_qualified_name(name: &Spot, errors: &mut Errors) {
+    let mistakes = key_mistakes(name.text()).into_iter();
+    errors.extend(mistakes.map(|why| name.invalid(why)));
+}
+
 /// Labels as a map of texts.
 pub(super) fn check_labels(labels: &Spot, errors: &mut Errors) {
     for (key, value) in labels.entries() {

@@ -7,6 +7,7 @@
 //! Upstream: `pkg/registry/<group>/<resource>/strategy.go`, `pkg/apis/<group>/v1/defaults.go`,
 //! `pkg/apis/<group>/validation/validation.go`.
 
+mod addresses;
 mod checks;
 mod cluster;
 mod config;
@@ -20,8 +21,10 @@ mod fields;
 mod fill;
 #[cfg(test)]
 mod golden;
+pub(crate) mod ip;
 mod job;
 pub(crate) mod labels;
+mod metrics;
 mod networking;
 mod pod;
 mod policies;
@@ -30,6 +33,7 @@ mod rbac;
 mod replicas;
 mod service;
 mod sheet;
+mod signing_request;
 mod spot;
 mod stateful_set;
 mod statuses;
@@ -64,6 +68,10 @@ pub(crate) trait Rules: Sync {
     /// What an update of the status cannot change, or changes along the way.
     fn prepare_status_update(&self, _new: &mut Object, _old: &Object) {}
 
+    /// What an update of another part of the object cannot change, or changes along the way; also of
+    /// the status, where the time matters.
+    fn prepare_part(&self, _part: &str, _new: &mut Object, _old: &Object, _now: Timestamp) {}
+
     /// Whether `metadata.generation` counts changes of the spec.
     fn has_generation(&self) -> bool {
         false
@@ -86,6 +94,11 @@ pub(crate) trait Rules: Sync {
 
     /// The mistakes in an update of the status.
     fn validate_status_update(&self, _new: &Object, _old: &Object) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    /// The mistakes in an update of another part of the object.
+    fn validate_part(&self, _part: &str, _new: &Object, _old: &Object) -> Vec<FieldError> {
         Vec::new()
     }
 
@@ -129,6 +142,8 @@ pub(crate) enum NameRule {
     Label,
     /// RFC 1035 label: services.
     Label1035,
+    /// An address, written as everybody writes it: IPAddresses.
+    Address,
     /// Any path segment: RBAC's kinds.
     PathSegment,
 }
@@ -184,7 +199,8 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
         },
         ("networking.k8s.io", "ingresses") => &networking::INGRESS,
         ("networking.k8s.io", "ingressclasses") => &networking::INGRESS_CLASS,
-        ("networking.k8s.io", "ipaddresses") => &networking::IP_ADDRESS,
+        ("networking.k8s.io", "ipaddresses") => &addresses::IP_ADDRESS,
+        ("networking.k8s.io", "servicecidrs") => &addresses::SERVICE_CIDR,
         ("networking.k8s.io", "networkpolicies") => &networking::NETWORK_POLICY,
         ("discovery.k8s.io", "endpointslices") => &endpoints::ENDPOINT_SLICE,
         ("storage.k8s.io", "storageclasses") => &volumes::STORAGE_CLASS,
@@ -200,7 +216,7 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
             "clusterrolebindings" => &rbac::CLUSTER_ROLE_BINDING,
             _ => &Plain,
         },
-        ("certificates.k8s.io", "certificatesigningrequests") => &extension::SIGNING_REQUEST,
+        ("certificates.k8s.io", "certificatesigningrequests") => &signing_request::SIGNING_REQUEST,
         ("admissionregistration.k8s.io", plural) => match plural {
             "validatingwebhookconfigurations" => &extension::VALIDATING_WEBHOOKS,
             "mutatingwebhookconfigurations" => &extension::MUTATING_WEBHOOKS,

@@ -43,12 +43,6 @@ pub(super) static INGRESS_CLASS: Sheet = Sheet {
     ..Sheet::PLAIN
 };
 
-/// Addresses that are taken, each named by itself.
-pub(super) static IP_ADDRESS: Sheet = Sheet {
-    names: NameRule::PathSegment,
-    ..Sheet::PLAIN
-};
-
 pub(super) static NETWORK_POLICY: Sheet = Sheet {
     defaults: &[
         ("spec", Empty),

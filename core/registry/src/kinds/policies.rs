@@ -13,6 +13,7 @@ use super::checks::{self, quantity};
 use super::fill::Fill::{Empty, Int, Nonzero, Text};
 use super::fill::{each, fill, map_in};
 use super::labels;
+use super::metrics;
 use super::pod;
 use super::quantities;
 use super::sheet::Sheet;
@@ -333,6 +334,9 @@ fn check_autoscaler(scaler: &Object, errors: &mut Errors) {
         errors.push(metrics.forbidden(
             "must specify at least one Object or External metric to support scaling to zero replicas",
         ));
+    }
+    for metric in metrics.items() {
+        metrics::check(&metric, errors);
     }
     let behavior = spec.get("behavior");
     for direction in ["scaleUp", "scaleDown"] {

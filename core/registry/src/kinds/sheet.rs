@@ -27,6 +27,8 @@ pub(super) struct Sheet {
     pub(super) update: fn(&mut Object, &Object),
     /// See [`Rules::prepare_status_update`].
     pub(super) update_status: fn(&mut Object, &Object),
+    /// See [`Rules::prepare_part`].
+    pub(super) update_part: fn(&str, &mut Object, &Object, Timestamp),
     /// The fields whose changes the generation counts, the labels and annotations apart; none for a
     /// kind without a generation.
     pub(super) generation: &'static [&'static str],
@@ -38,8 +40,14 @@ pub(super) struct Sheet {
     pub(super) check: fn(&Object, &mut Errors),
     /// The mistakes in what an update changes.
     pub(super) check_update: fn(&Object, &Object, &mut Errors),
+    /// The mistakes in an update, in upstream's order, for kinds where those in what changes come first.
+    pub(super) check_whole_update: Option<fn(&Object, &Object, &mut Errors)>,
     /// The mistakes in what an update of the status changes.
     pub(super) check_status: fn(&Object, &Object, &mut Errors),
+    /// The mistakes in what an update of another part, or of the status, changes.
+    pub(super) check_part: fn(&str, &Object, &Object, &mut Errors),
+    /// See [`Rules::warnings`].
+    pub(super) warnings: fn(&Object) -> Vec<String>,
     /// See [`Rules::selectable_fields`].
     pub(super) fields: &'static [&'static str],
     /// See [`Rules::name_rule`].
@@ -58,12 +66,16 @@ impl Sheet {
         create: |_, _| {},
         update: |_, _| {},
         update_status: |_, _| {},
+        update_part: |_, _, _, _| {},
         generation: &[],
         counts_annotations: false,
         check_create: |_, _| {},
         check: |_, _| {},
         check_update: |_, _, _| {},
+        check_whole_update: None,
         check_status: |_, _, _| {},
+        check_part: |_, _, _, _| {},
+        warnings: |_| Vec::new(),
         fields: &[],
         names: NameRule::Subdomain,
         creates_on_update: false,
@@ -94,6 +106,10 @@ impl Rules for Sheet {
         (self.update_status)(new, old);
     }
 
+    fn prepare_part(&self, part: &str, new: &mut Object, old: &Object, now: Timestamp) {
+        (self.update_part)(part, new, old, now);
+    }
+
     fn has_generation(&self) -> bool {
         !self.generation.is_empty()
     }
@@ -115,6 +131,10 @@ impl Rules for Sheet {
 
     fn validate_update(&self, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
+        if let Some(check) = self.check_whole_update {
+            check(new, old, &mut errors);
+            return errors;
+        }
         (self.check)(new, &mut errors);
         (self.check_update)(new, old, &mut errors);
         errors
@@ -123,7 +143,18 @@ impl Rules for Sheet {
     fn validate_status_update(&self, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
         (self.check_status)(new, old, &mut errors);
+        (self.check_part)("status", new, old, &mut errors);
         errors
+    }
+
+    fn validate_part(&self, part: &str, new: &Object, old: &Object) -> Vec<FieldError> {
+        let mut errors = Errors::new();
+        (self.check_part)(part, new, old, &mut errors);
+        errors
+    }
+
+    fn warnings(&self, object: &Object) -> Vec<String> {
+        (self.warnings)(object)
     }
 
     fn selectable_fields(&self) -> &'static [&'static str] {

@@ -5,7 +5,7 @@
 //!
 //! Upstream: `pkg/registry/core/service/ipallocator/{ipallocator,cidrallocator,bitmap}.go`.
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 use crate::request::Chance;
 

@@ -3,13 +3,14 @@
 //! Upstream: `pkg/registry/core/service/storage/alloc.go`,
 //! `pkg/apis/core/validation/validation.go`.
 
+use core::net::IpAddr;
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
 use super::spec::{NONE, Spec};
 use crate::field_error::{FieldError, Mistake};
+use crate::kinds::ip as text;
 
 const FAMILY: &str = "IPv4";
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -137,7 +138,7 @@ fn check(new: &Spec, old: Option<&Spec>) -> Vec<FieldError> {
         if old.is_some_and(|old| old.cluster_ips.contains(ip)) {
             continue;
         }
-        if let Some(why) = address_mistake(ip) {
+        if let Some(why) = text::mistake(ip) {
             unreadable = true;
             let field = format!("{IPS}[{at}]");
             errors.push(FieldError::invalid(field, ip.as_str(), why));
@@ -216,28 +217,6 @@ fn settle(new: &mut Spec, old: Option<&Spec>) -> Vec<FieldError> {
         }
     }
     errors
-}
-
-/// What is wrong with the text of an address.
-pub(super) fn address_mistake(text: &str) -> Option<&'static str> {
-    match text.parse::<IpAddr>() {
-        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => {
-            Some("must not be an IPv4-mapped IPv6 address")
-        }
-        Ok(_) => None,
-        Err(_) => {
-            let is_part = |part: &str| {
-                part.bytes().all(|byte| byte.is_ascii_digit())
-                    && part.parse::<u32>().is_ok_and(|part| part <= 255)
-            };
-            let parts: Vec<&str> = text.split('.').collect();
-            let is_padded = parts.len() == 4 && parts.into_iter().all(is_part);
-            Some(match is_padded {
-                true => "must not have leading 0s",
-                false => "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
-            })
-        }
-    }
 }
 
 fn family_of(ip: &str) -> &'static str {

@@ -3,7 +3,7 @@
 //! Upstream: `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}`,
 //! `pkg/controlplane/reconcilers`.
 
-use std::net::SocketAddr;
+use core::net::SocketAddr;
 
 use flyball_api::Timestamp;
 use serde_json::{Value, json};

@@ -16,7 +16,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 use flyball_schema::Resource;
@@ -38,6 +38,18 @@ use crate::stored::Stored;
 
 /// Where services are stored.
 const PLACE: &str = "/registry/services/";
+
+/// What an update of a service leaves out although it is allocated.
+#[cfg(test)]
+pub(crate) fn keep_allocated(new: &mut Object, old: &Object) {
+    let (mut spec, old) = (Spec::read(new), Spec::read(old));
+    kept::keep(&mut spec, &old);
+    kept::normalize(&mut spec, Some(&old));
+    if spec.needs_cluster_ip() && spec.families.is_empty() {
+        (spec.families, spec.policy) = (old.families, old.policy);
+    }
+    spec.write(new);
+}
 
 /// Whether a resource is that of services.
 fn is_services(resource: &Resource) -> bool {

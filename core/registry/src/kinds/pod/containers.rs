@@ -84,17 +84,22 @@ pub(super) fn check(spec: &Spot, volumes: &Volumes, errors: &mut Errors) {
         if !target.is_empty() && !others.contains(target.text()) {
             errors.push(target.not_found());
         }
-        for field in KEEPERS
-            .map(|field| container.get(field))
-            .iter()
-            .filter(|field| field.is_set())
-        {
-            errors.push(field.forbidden("cannot be set for an Ephemeral Container"));
-        }
         for field in [container.get("ports"), container.get("resources")] {
             if !field.is_empty() {
                 errors.push(field.forbidden("cannot be set for an Ephemeral Container"));
             }
+        }
+        for field in [
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+            "lifecycle",
+        ]
+        .map(|field| container.get(field))
+        .iter()
+        .filter(|field| field.is_set())
+        {
+            errors.push(field.forbidden("cannot be set for an Ephemeral Container"));
         }
     }
 }

@@ -116,6 +116,12 @@ pub(in crate::kinds) fn default_template(object: &mut Object, way: &str) {
 }
 
 /// Fills up a pod: as a template, and with what a template leaves to its pods.
+/// Times that are always written, be there none.
+const CONDITION: &[Line] = &[
+    ("lastProbeTime", By(|_| Some(Value::Null))),
+    ("lastTransitionTime", By(|_| Some(Value::Null))),
+];
+
 pub(super) fn default_pod(pod: &mut Object) {
     fill(pod, &[("spec", Empty)]);
     each(pod, "spec", &mut |spec| {
@@ -128,6 +134,7 @@ pub(super) fn default_pod(pod: &mut Object) {
         }
     });
     fill(pod, POD);
+    fill_each(pod, "status.conditions[]", CONDITION);
     each(pod, "spec", &mut default_spec);
 }
 

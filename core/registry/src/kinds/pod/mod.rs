@@ -5,6 +5,7 @@
 mod containers;
 mod defaults;
 mod label_keys;
+mod parts;
 mod probes;
 mod resources;
 mod spec;
@@ -119,6 +120,25 @@ impl Rules for Pod {
     fn validate_status_update(&self, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
         update::check_status(new, old, &mut errors);
+        errors
+    }
+
+    fn prepare_part(&self, part: &str, new: &mut Object, old: &Object, _now: Timestamp) {
+        match part {
+            "ephemeralcontainers" => parts::prepare_ephemeral(new, old),
+            "resize" => parts::prepare_resize(new, old),
+            _ => {}
+        }
+    }
+
+    fn validate_part(&self, part: &str, new: &Object, old: &Object) -> Vec<FieldError> {
+        let mut errors = Errors::new();
+        check_pod(new, &mut errors);
+        match part {
+            "ephemeralcontainers" => parts::check_ephemeral(new, old, &mut errors),
+            "resize" => parts::check_resize(new, old, &mut errors),
+            _ => {}
+        }
         errors
     }
 

@@ -1,0 +1,349 @@
+//! Scales: how many replicas there are and shall be, as an object of its own.
+//!
+//! A scale owns nothing but the number of replicas. Who owns it is written in the managed fields of
+//! the object that is scaled, so they are turned into those of the scale and back.
+//!
+//! Upstream: `pkg/registry/apps/deployment/storage/storage.go`,
+//! `apimachinery/pkg/util/managedfields/scalehandler.go`.
+
+use flyball_patch::{Change, FieldSet, no_other_version};
+use flyball_storage::Revision;
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::failure::Failure;
+use crate::managed::{self, Note};
+use crate::object::{Meta, Object, at};
+use crate::part_body::SCALE;
+use crate::patch;
+use crate::registry::{Call, Registry};
+use crate::request::Chance;
+use crate::update::Part;
+
+impl Registry {
+    /// Reads or changes the scale of an object.
+    pub(crate) fn scale(
+        &mut self,
+        verb: &str,
+        call: &Call<'_>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if verb == "get" {
+            let (_, object) = self.read(call)?;
+            return Ok(Answer::document(&Value::Object(scale_of(&object))));
+        }
+        let (seen, old) = self.read(call)?;
+        let mut before = scale_of(&old);
+        let owners = owners_of_scale(&old.meta()["managedFields"], &call.resource.api_version());
+        before
+            .meta_mut()
+            .insert("managedFields".to_owned(), owners.into());
+        let (mut scale, warnings, is_settled) = match verb {
+            "update" => {
+                let (scale, warnings) = SCALE.read(call)?;
+                check_name(call, &scale)?;
+                (scale, warnings, false)
+            }
+            _ if patch::is_apply(call) => {
+                let config = patch::yaml(call)?;
+                let live = Value::Object(before.clone());
+                let applied = with_change(call, |change| {
+                    flyball_patch::apply(Some(&live), &config, call.query.force, change)
+                });
+                let applied = applied.ok_or_else(Failure::no_such_path)?;
+                let applied = applied.map_err(|refusal| patch::refused(&refusal))?;
+                let (applied, warnings) = SCALE.check(call, applied)?;
+                check_name(call, &applied)?;
+                (applied, warnings, true)
+            }
+            _ => {
+                let changed = patch::patched_scale(call, Value::Object(before.clone()))?;
+                let (scale, warnings) = SCALE.check(call, changed)?;
+                (scale, warnings, false)
+            }
+        };
+        if !is_settled {
+            note(call, &before, &mut scale);
+        }
+        let answer = self.rescale(call, seen, &old, &scale, chance)?;
+        Ok(answer.warned(warnings))
+    }
+
+    fn rescale(
+        &mut self,
+        call: &Call<'_>,
+        seen: Revision,
+        old: &Object,
+        scale: &Object,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        let name = old.name();
+        let replicas = at(scale, "spec.replicas").as_i64().unwrap_or_default();
+        if replicas < 0 {
+            let why = "must be greater than or equal to 0";
+            let error = crate::FieldError::invalid("spec.replicas", replicas, why);
+            return Err(Failure::invalid("autoscaling", "Scale", name, &[error]));
+        }
+        let mut new = old.clone();
+        new.entry("spec").or_insert_with(|| json!({}))["replicas"] = replicas.into();
+        let version = scale.resource_version();
+        let owners = owners_of_scaled(
+            &old.meta()["managedFields"],
+            &scale.meta()["managedFields"],
+            &call.resource.api_version(),
+        );
+        let meta = new.meta_mut();
+        if !version.is_empty() {
+            meta.insert("resourceVersion".to_owned(), version.into());
+        }
+        if !scale.uid().is_empty() {
+            meta.insert("uid".to_owned(), scale.uid().into());
+        }
+        meta.insert("managedFields".to_owned(), owners.into());
+        let answer = self.replace(call, (Part::Body, Note::Applied), seen, old, new, chance)?;
+        let object: Object = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let shown = Answer::document(&Value::Object(scale_of(&object)));
+        Ok(shown.warned(answer.warnings))
+    }
+}
+
+/// What is sent must be about the object of the path.
+fn check_name(call: &Call<'_>, scale: &Object) -> Result<(), Failure> {
+    let (name, namespace) = (call.path.name.as_str(), call.path.namespace.as_str());
+    if ![namespace, ""].contains(&scale.namespace()) {
+        let why =
+            "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Failure::bad_request(why));
+    }
+    match scale.name() {
+        sent if sent == name => Ok(()),
+        "" => Err(Failure::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        sent => Err(Failure::bad_request(format!(
+            "the name of the object ({sent}) does not match the name on the URL ({name})"
+        ))),
+    }
+}
+
+/// Writes down in a scale who changed it.
+fn note(call: &Call<'_>, before: &Object, scale: &mut Object) {
+    if !scale.meta()["managedFields"].is_array() {
+        let owners = before.meta()["managedFields"].clone();
+        scale.meta_mut().insert("managedFields".to_owned(), owners);
+    }
+    let live = Value::Object(before.clone());
+    let mut new = Value::Object(std::mem::take(scale));
+    let _ = with_change(call, |change| {
+        flyball_patch::update(Some(&live), &mut new, change)
+    });
+    if let Value::Object(new) = new {
+        *scale = new;
+    }
+}
+
+fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> Option<T> {
+    let api_version = SCALE.api_version();
+    let blank = json!({
+        "apiVersion": api_version, "kind": SCALE.kind(), "metadata": {}, "spec": {}, "status": {},
+    });
+    let ignored = FieldSet::default();
+    Some(then(&Change {
+        owner: managed::owner(call),
+        api_version: &api_version,
+        kind: SCALE.kind(),
+        subresource: "scale",
+        schema: SCALE.schema()?,
+        blank: &blank,
+        ignored: &ignored,
+        convert: &no_other_version,
+        now: call.request.now,
+    }))
+}
+
+const REPLICAS: &str = "/fieldsV1/f:spec/f:replicas";
+
+fn entries(all: &Value) -> impl Iterator<Item = &Value> {
+    all.as_array().into_iter().flatten()
+}
+
+/// Who owns what, apart from the fields: as upstream tells owners apart.
+fn identity(entry: &Value) -> [&str; 4] {
+    let text = |field: &str| entry[field].as_str().unwrap_or_default();
+    // Whoever applies is one, in whatever version.
+    let version = match text("operation") {
+        "Apply" => "",
+        _ => text("apiVersion"),
+    };
+    [
+        text("manager"),
+        text("operation"),
+        text("subresource"),
+        version,
+    ]
+}
+
+/// The owners of the replicas, as owners of fields of the scale.
+fn owners_of_scale(all: &Value, api_version: &str) -> Vec<Value> {
+    let owns =
+        |entry: &&Value| entry["apiVersion"] == api_version && entry.pointer(REPLICAS).is_some();
+    let scaled = entries(all).filter(owns).map(|entry| {
+        let mut entry = entry.clone();
+        entry["apiVersion"] = SCALE.api_version().into();
+        entry["fieldsV1"] = json!({"f:spec": {"f:replicas": {}}});
+        entry
+    });
+    scaled.collect()
+}
+
+/// The owners of the object that is scaled, after its scale has these.
+fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str) -> Vec<Value> {
+    let mut left: Vec<&Value> = entries(scale).collect();
+    let mut owners = Vec::new();
+    for entry in entries(all).filter(|entry| entry["apiVersion"] == api_version) {
+        let same = left.iter().position(|one| identity(one) == identity(entry));
+        let owns = entry.pointer(REPLICAS).is_some();
+        match same.filter(|_| owns) {
+            Some(at) => drop(left.remove(at)),
+            None if owns => {
+                let mut rest = entry.clone();
+                if let Some(spec) = rest.pointer_mut("/fieldsV1/f:spec")
+                    && let Some(spec) = spec.as_object_mut()
+                {
+                    spec.remove("f:replicas");
+                }
+                if !is_empty(&mut rest) {
+                    owners.push(rest);
+                }
+                continue;
+            }
+            None => {}
+        }
+        owners.push(entry.clone());
+    }
+    for entry in left
+        .into_iter()
+        .filter(|entry| entry.pointer(REPLICAS).is_some())
+    {
+        let mut entry = entry.clone();
+        entry["apiVersion"] = api_version.into();
+        entry["fieldsV1"] = json!({"f:spec": {"f:replicas": {}}});
+        // Upstream looks for the time among the owners of the other object, where it is not.
+        if let Some(fields) = entry.as_object_mut() {
+            fields.remove("time");
+        }
+        owners.push(entry);
+    }
+    owners.sort_by_key(|entry| {
+        let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+        ["operation", "time", "manager", "apiVersion", "subresource"].map(text)
+    });
+    owners
+}
+
+/// Whether an owner has nothing left; what is empty within is removed.
+fn is_empty(entry: &mut Value) -> bool {
+    let Some(fields) = entry["fieldsV1"].as_object_mut() else {
+        return true;
+    };
+    let is_bare = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+    if fields.get("f:spec").is_some_and(is_bare) {
+        fields.remove("f:spec");
+    }
+    fields.is_empty()
+}
+
+/// The scale of an object that has replicas and a selector.
+fn scale_of(object: &Object) -> Object {
+    let meta = object.meta();
+    let replicas = |path: &str| at(object, path).as_i64().unwrap_or_default();
+    let mut status = json!({"replicas": replicas("status.replicas")});
+    let selector = selector_text(at(object, "spec.selector"));
+    if !selector.is_empty() {
+        status["selector"] = selector.into();
+    }
+    let mut kept = json!({});
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ] {
+        kept[field] = meta[field].clone();
+    }
+    let scale = json!({
+        "kind": SCALE.kind(),
+        "apiVersion": SCALE.api_version(),
+        "metadata": kept,
+        // Zero is what is not there, as upstream writes it.
+        "spec": match replicas("spec.replicas") {
+            0 => json!({}),
+            replicas => json!({"replicas": replicas}),
+        },
+        "status": status,
+    });
+    scale.as_object().cloned().unwrap_or_default()
+}
+
+/// A selector in the form of a query: of labels, or of a map as ReplicationControllers have it.
+fn selector_text(selector: &Value) -> String {
+    let Some(fields) = selector.as_object() else {
+        return String::new();
+    };
+    let is_map = fields.values().all(Value::is_string);
+    let labels = if is_map {
+        selector
+    } else {
+        &selector["matchLabels"]
+    };
+    let mut parts: Vec<(&str, String)> = Vec::new();
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        parts.push((key, format!("{key}={value}")));
+    }
+    for one in selector["matchExpressions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        let key = one["key"].as_str().unwrap_or_default();
+        let values = one["values"].as_array().into_iter().flatten();
+        let mut values: Vec<&str> = values.filter_map(Value::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let part = match one["operator"].as_str().unwrap_or_default() {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.to_owned(),
+        };
+        parts.push((key, part));
+    }
+    parts.sort_by_key(|(key, _)| *key);
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_written_as_queries() {
+        for (selector, text) in [
+            (json!({"matchLabels": {"b": "2", "a": "1"}}), "a=1,b=2"),
+            (json!({"app": "web"}), "app=web"),
+            (
+                json!({"matchExpressions": [
+                    {"key": "x", "operator": "In", "values": ["2", "1"]},
+                    {"key": "y", "operator": "DoesNotExist"},
+                ]}),
+                "x in (1,2),!y",
+            ),
+            (json!(null), ""),
+        ] {
+            assert_eq!(selector_text(&selector), text);
+        }
+    }
+}
