@@ -23,6 +23,7 @@ mod default_toleration_seconds;
 mod escalation;
 mod limit_ranger;
 mod namespace_lifecycle;
+mod pod_security;
 mod priority;
 mod resource_quota;
 mod review;
@@ -62,6 +63,7 @@ const PLUGINS: &[&dyn Plugin] = &[
     &limit_ranger::LimitRanger,
     &service_account::ServiceAccount,
     &taint_nodes::TaintNodesByCondition,
+    &pod_security::PodSecurity,
     &priority::Priority,
     &default_toleration_seconds::DefaultTolerationSeconds,
     &default_classes::DefaultStorageClass,

@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("namespaces", include_str!("admission/namespaces.json")),
     ("priorities", include_str!("admission/priorities.json")),
     ("quotas", include_str!("admission/quotas.json")),
+    ("security", include_str!("admission/security.json")),
     ("volumes", include_str!("admission/volumes.json")),
 ];
 
