@@ -86,7 +86,9 @@ fn schemas(path: &str, served: &Served) -> Option<Answer> {
     let document = match rest.split_once('/') {
         None if rest == "v2" => {
             let all = described();
-            openapi::v2(&all.all_offered(), &all)
+            let mut offered = all.all_offered();
+            offered.extend(served.kinds().iter().filter_map(|kind| kind.offered()));
+            openapi::v2(&offered, &all)
         }
         None if rest == "v3" => {
             let kinds = served.kinds().iter();
@@ -95,12 +97,14 @@ fn schemas(path: &str, served: &Served) -> Option<Answer> {
                 .collect();
             offered.sort_unstable();
             offered.dedup();
-            // What is built in changes with the program only.
-            let version = env!("CARGO_PKG_VERSION");
-            let all = offered.iter().map(|(group, of)| (*group, *of, version));
-            openapi::v3_index(all)
+            let hashes: Vec<String> = offered
+                .iter()
+                .map(|(group, version)| served.schema_version(group, version))
+                .collect();
+            let all = offered.iter().zip(&hashes);
+            openapi::v3_index(all.map(|((group, of), hash)| (*group, *of, hash.as_str())))
         }
-        Some(("v3", root)) => described_group(root)?,
+        Some(("v3", root)) => described_group(root, served)?,
         _ => return None,
     };
     Some(Answer {
@@ -109,13 +113,16 @@ fn schemas(path: &str, served: &Served) -> Option<Answer> {
     })
 }
 
-fn described_group(root: &str) -> Option<Value> {
+fn described_group(root: &str, served: &Served) -> Option<Value> {
     let (group, version) = match root.split('/').collect::<Vec<_>>().as_slice() {
         ["api", version] => ("", *version),
         ["apis", group, version] => (*group, *version),
         _ => return None,
     };
     let all = described();
-    let offered = all.offered(group, version);
+    let mut offered = all.offered(group, version);
+    let kinds = served.kinds().iter();
+    let kinds = kinds.filter(|kind| kind.group == group && kind.version == version);
+    offered.extend(kinds.filter_map(|kind| kind.offered()));
     (!offered.is_empty()).then(|| openapi::v3(&offered, &all))
 }

@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use flyball_schema::openapi::Offered;
 use flyball_schema::{Resource, Schema, builtin};
 use serde_json::Value;
 
@@ -116,6 +117,16 @@ impl Kind {
         object
     }
 
+    /// A custom kind as documents take it.
+    pub(crate) fn offered(&self) -> Option<Offered<'_>> {
+        let custom = self.custom.as_ref()?;
+        Some(Offered {
+            resource: &self.resource,
+            types: custom.types(),
+            selectable: custom.selectable(),
+        })
+    }
+
     /// The columns of a custom kind's tables.
     pub(crate) fn columns(&self) -> Option<&[Value]> {
         self.custom.as_ref().map(|custom| custom.columns())
@@ -175,6 +186,18 @@ impl Served {
     /// Whether anything of this group is served.
     pub(crate) fn has_group(&self, group: &str) -> bool {
         self.kinds.iter().any(|kind| kind.group == group)
+    }
+
+    /// What changes when the schemas of a version of a group do: those that are built in change with the
+    /// program only.
+    pub(crate) fn schema_version(&self, group: &str, version: &str) -> String {
+        let kinds = self.kinds.iter();
+        let kinds = kinds.filter(|kind| kind.group == group && kind.version == version);
+        let customs = kinds.filter_map(|kind| kind.of_definition());
+        let numbers = customs.map(|custom| format!("-{:016x}", custom.digest()));
+        std::iter::once(env!("CARGO_PKG_VERSION").to_owned())
+            .chain(numbers)
+            .collect()
     }
 
     /// Whether a version of a group may be asked for: of those that are built in, any.

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flyball_api::Text;
-use flyball_schema::{
-    Resource, Schema, TypeId, Types, apply_defaults, custom_resource, custom_type, prune,
-};
+use flyball_schema::{Resource, Schema, TypeId, Types, apply_defaults, custom_resource, prune};
 use serde_json::Value;
 
 use super::patterns::Patterns;
@@ -21,6 +19,7 @@ pub(crate) struct Custom {
     pub(super) definition: Text,
     /// Tells objects that were stored as this schema says from others; see [`Stored::schema`].
     id: u64,
+    digest: u64,
     versions: Arc<Versions>,
     /// Which of the versions this is.
     own: usize,
@@ -72,28 +71,34 @@ pub(super) fn of_definition(definition: &Object, id: u64) -> Vec<(Resource, Arc<
     let spec = &named["spec"];
     let group: Text = spec["group"].as_str().unwrap_or_default().into();
     let listed = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
-    let all = listed.iter().map(|version| {
-        let schema = version.pointer("/schema/openAPIV3Schema");
-        let (types, of) = custom_type("", schema.unwrap_or(&Value::Null));
-        let name = version["name"].as_str().unwrap_or_default().into();
-        Version { name, types, of }
-    });
+    let mut resources = Vec::new();
+    let mut all = Vec::new();
+    for version in listed {
+        let name = version["name"].as_str().unwrap_or_default();
+        // A definition that was accepted has all that it takes.
+        let Some((types, resource)) = custom_resource(&named, name) else {
+            return Vec::new();
+        };
+        all.push(Version {
+            name: name.into(),
+            types,
+            of: resource.of,
+        });
+        resources.push(resource);
+    }
     let storage = listed.iter().position(|version| version["storage"] == true);
     let versions = Arc::new(Versions {
         group,
-        all: all.collect(),
+        all,
         storage: storage.unwrap_or_default(),
     });
+    let digest = fnv_1a(spec.to_string().as_bytes());
     let converts = spec["conversion"]["strategy"] == "Webhook";
     let mut served = Vec::new();
-    for (own, version) in listed.iter().enumerate() {
+    for (own, (version, resource)) in listed.iter().zip(resources).enumerate() {
         if version["served"] != true || converts && own != versions.storage {
             continue;
         }
-        let name = version["name"].as_str().unwrap_or_default();
-        let Some((types, resource)) = custom_resource(&named, name) else {
-            continue;
-        };
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         let fields = fields.filter_map(|field| field["jsonPath"].as_str());
         let custom = Custom {
@@ -102,6 +107,7 @@ pub(super) fn of_definition(definition: &Object, id: u64) -> Vec<(Resource, Arc<
                 .unwrap_or_default()
                 .into(),
             id,
+            digest,
             versions: versions.clone(),
             own,
             columns: version["additionalPrinterColumns"]
@@ -116,17 +122,18 @@ pub(super) fn of_definition(definition: &Object, id: u64) -> Vec<(Resource, Arc<
             warnings: super::deprecation::warning(spec, version)
                 .into_iter()
                 .collect(),
-            patterns: Patterns::of(&types),
+            patterns: Patterns::of(&versions.all[own].types),
         };
-        served.push((
-            Resource {
-                of: custom.own().of,
-                ..resource
-            },
-            Arc::new(custom),
-        ));
+        served.push((resource, Arc::new(custom)));
     }
     served
+}
+
+/// The 64-bit hash that is easily written: it tells schemas apart, and protects nothing.
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 impl Custom {
@@ -145,6 +152,21 @@ impl Custom {
     /// What objects of this version look like.
     pub(crate) fn schema(&self) -> Schema<'_> {
         self.own().schema()
+    }
+
+    /// Where the types of this version are.
+    pub(crate) fn types(&self) -> &Types {
+        &self.own().types
+    }
+
+    /// The fields that selectors may name.
+    pub(crate) fn selectable(&self) -> &[Text] {
+        &self.fields
+    }
+
+    /// A hash of what its definition says.
+    pub(crate) fn digest(&self) -> u64 {
+        self.digest
     }
 
     /// The columns of its tables, beside the name.

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::exchanges::differences;
 use super::{Server, map};
-use crate::{Polled, Registry};
+use crate::{Method, Polled, Registry, Reply};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
@@ -194,6 +194,70 @@ fn every_group_and_version_has_an_api_service() {
     server.delete(&format!("{DEFINITIONS}/things.example.com"), &Value::Null);
     assert_eq!(server.get(&format!("{services}/v1.example.com")).0, 404);
     assert_eq!(server.get(&format!("{services}/v1.apps")).0, 200);
+}
+
+/// A document without its descriptions, which upstream says in other words.
+fn bare(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields
+                .iter()
+                .filter(|(name, value)| !(*name == "description" && value.is_string()));
+            kept.map(|(name, value)| (name.clone(), bare(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn documents_describe_custom_resources_as_upstream_describes_them() {
+    let golden: Value =
+        serde_json::from_str(include_str!("../custom/golden/documents.json")).unwrap();
+    let mut server = Server::new();
+    for definition in golden["definitions"].as_array().unwrap() {
+        assert_eq!(server.post(DEFINITIONS, definition).0, 201);
+    }
+    let of_group = |all: &Value, name: fn(&Value) -> &Value| -> Value {
+        let all = all.as_array().unwrap().iter();
+        let is_custom = |one: &&Value| name(one).as_str().unwrap().ends_with("example.com");
+        all.filter(is_custom).cloned().collect()
+    };
+    let (_, groups) = server.get("/apis");
+    assert_eq!(
+        of_group(&groups["groups"], |one| &one["name"]),
+        golden["groups"]
+    );
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let reply = server.reply_to(Method::Get, "/apis", "", accept, &[]);
+    let Reply::Answer(answer) = reply else {
+        panic!("{reply:?}")
+    };
+    let all: Value = serde_json::from_slice(&answer.body).unwrap();
+    let seen = of_group(&all["items"], |one| &one["metadata"]["name"]);
+    assert_eq!(seen, golden["aggregated"]);
+    for group in ["demo.example.com", "plain.example.com"] {
+        let (code, document) = server.get(&format!("/openapi/v3/apis/{group}/v1"));
+        assert_eq!(code, 200);
+        for (name, schema) in golden["v3"].as_object().unwrap() {
+            if let Some(seen) = document["components"]["schemas"].get(name) {
+                assert_eq!(&bare(seen), schema, "{name}");
+            }
+        }
+        for (path, operations) in golden["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                if path.contains(group) {
+                    let seen = &document["paths"][path][method]["operationId"];
+                    assert_eq!(*seen, operation["id"], "{path} {method}");
+                }
+            }
+        }
+    }
+    let (_, document) = server.get("/openapi/v2");
+    for (name, schema) in golden["v2"].as_object().unwrap() {
+        assert_eq!(&bare(&document["definitions"][name]), schema, "{name}");
+    }
 }
 
 macro_rules! as_upstream {

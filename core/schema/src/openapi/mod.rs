@@ -5,12 +5,15 @@
 //! its types come from. Parts that belong to every document (`Status`, `DeleteOptions`, lists) come from the built-in
 //! types, which must be [`described`](crate::described) for descriptions to appear.
 
+mod custom;
 mod operations;
 mod parameters;
 mod rules;
 mod schemas;
 mod v2;
 mod v3;
+
+use flyball_api::Text;
 
 use crate::{BuiltIn, Resource, Schema, Types};
 
@@ -24,6 +27,8 @@ pub struct Offered<'a> {
     pub resource: &'a Resource,
     /// Where its type is.
     pub types: &'a Types,
+    /// The fields of a custom resource that selectors may name.
+    pub selectable: &'a [Text],
 }
 
 impl<'a> Offered<'a> {
@@ -45,6 +50,7 @@ impl BuiltIn {
         let offered = |resource| Offered {
             resource,
             types: &self.types,
+            selectable: &[],
         };
         self.resources.iter().map(offered).collect()
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Offered, rules};
+use super::{Offered, custom, rules};
 use crate::{BuiltIn, Field, ListKind, Schema, Shape, Strategic, Subresource, TextFormat, TypeId};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
@@ -57,9 +57,23 @@ pub(super) fn all(
         kinds: BTreeMap::new(),
         done: BTreeSet::new(),
         schemas: Map::new(),
+        standard: standard(shared),
     };
     for (name, kind) in shared.kinds() {
         writer.kinds.insert(name, kind);
+    }
+    // Those of custom resources refer to what is described here, and have no descriptions of it.
+    for word in [
+        "ObjectMeta",
+        "Status",
+        "Patch",
+        "DeleteOptions",
+        "ListMeta",
+        "WatchEvent",
+    ] {
+        if let Some(schema) = shared.named(&format!("{META}{word}")) {
+            writer.named(schema);
+        }
     }
     for of in offered {
         let resource = of.resource;
@@ -69,18 +83,27 @@ pub(super) fn all(
         if !resource.list_kind.is_empty() {
             writer.list(*of);
         }
+        writer.select(*of);
         for part in &resource.subresources {
             if let Some(schema) = shared.named(&part_name(*of, part)) {
                 writer.named(schema);
             }
         }
     }
-    for word in ["Status", "Patch", "DeleteOptions", "ListMeta", "WatchEvent"] {
-        if let Some(schema) = shared.named(&format!("{META}{word}")) {
-            writer.named(schema);
-        }
-    }
     writer.schemas
+}
+
+/// What every object says of itself, as built-in kinds describe it.
+fn standard(shared: &BuiltIn) -> BTreeMap<String, String> {
+    let example = shared.kind("", "v1", "ConfigMap");
+    let described = |name: &str| {
+        let field = example.and_then(|example| example.field_named(name))?;
+        Some((name.to_owned(), field.description.to_string()))
+    };
+    ["apiVersion", "kind", "metadata"]
+        .into_iter()
+        .filter_map(described)
+        .collect()
 }
 
 /// How a document refers to a named type.
@@ -96,6 +119,8 @@ struct Writer {
     kinds: BTreeMap<String, [String; 3]>,
     done: BTreeSet<String>,
     schemas: Map<String, Value>,
+    /// Descriptions of what every object has.
+    standard: BTreeMap<String, String>,
 }
 
 impl Writer {
@@ -111,6 +136,20 @@ impl Writer {
             written.insert("x-kubernetes-group-version-kind".to_owned(), kinds(kind));
         }
         self.schemas.insert(name.to_owned(), Value::Object(written));
+    }
+
+    /// Tells which fields selectors may name.
+    fn select(&mut self, of: Offered<'_>) {
+        let fields = of.selectable.iter();
+        let fields: Vec<Value> = fields.map(|path| json!({ "fieldPath": path })).collect();
+        if fields.is_empty() {
+            return;
+        }
+        for name in [name(of), list_name(of)] {
+            if let Some(schema) = self.schemas.get_mut(&name) {
+                schema["x-kubernetes-selectable-fields"] = json!(fields);
+            }
+        }
     }
 
     fn list(&mut self, of: Offered<'_>) {
@@ -150,17 +189,27 @@ impl Writer {
 
     fn field(&mut self, owner: Schema<'_>, field: &Field) -> Value {
         let of = owner.at(field.of);
+        let is_object = owner
+            .rules()
+            .is_some_and(|rules| rules.embedded_resource || !owner.get().name.is_empty());
+        let standard = self.standard.get(field.name.as_str());
+        let standard = standard.filter(|_| is_object).cloned();
+        let description = match (field.description.is_empty(), standard) {
+            (_, Some(standard)) => standard,
+            (true, None) => of.get().description.to_string(),
+            (false, None) => field.description.to_string(),
+        };
         let mut written = if of.get().name.is_empty() {
             let mut written = self.shape(of);
-            let description = match field.description.is_empty() {
-                true => &of.get().description,
-                false => &field.description,
-            };
-            describe(&mut written, description);
+            describe(&mut written, &description);
             written
         } else {
             self.named(of);
-            self.with_siblings(&of.get().name, &field.description)
+            let description = match is_object {
+                true => description.as_str(),
+                false => &field.description,
+            };
+            self.with_siblings(&of.get().name, description)
         };
         let strategy = match (of.shape(), field.retain_keys) {
             (Shape::List(list), retain) if list.strategic != Strategic::Replace => match retain {
@@ -246,6 +295,7 @@ impl Writer {
         };
         if let Some(rules) = schema.rules() {
             rules::write(&mut written, rules);
+            custom::adjust(self.dialect, schema, &mut written);
         }
         match written {
             Value::Object(written) => written,

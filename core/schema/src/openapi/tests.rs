@@ -184,6 +184,7 @@ fn a_custom_resource_is_described_like_any_other() {
     let offered = [Offered {
         resource: &resource,
         types: &types,
+        selectable: &[],
     }];
     let described = described();
     let document = v3(&offered, &described);
@@ -200,7 +201,10 @@ fn a_custom_resource_is_described_like_any_other() {
             "properties": {
                 "cron": {"type": "string", "description": "When.", "pattern": "^x$", "minLength": 1},
                 "count": {"type": "integer", "minimum": 0, "exclusiveMinimum": true, "default": 1},
-                "port": {"x-kubernetes-int-or-string": true},
+                "port": {
+                    "x-kubernetes-int-or-string": true,
+                    "anyOf": [{"type": "integer"}, {"type": "string"}],
+                },
                 "free": {"x-kubernetes-preserve-unknown-fields": true},
                 "ratio": {"type": "number", "maximum": 0.5},
             },
