@@ -299,14 +299,19 @@ async fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<(Child, String
 
 /// A folder of its own, removed on drop, and by a guard should the harness be killed.
 #[derive(Debug)]
-struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     keep: bool,
     guard: Option<Guard>,
 }
 
 impl Folder {
-    fn create(keep: bool) -> Result<Self> {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn create(keep: bool) -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("flyball-cluster-{}-{number}", std::process::id());

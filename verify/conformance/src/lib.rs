@@ -8,6 +8,7 @@
 
 mod certificates;
 mod child;
+mod clients;
 mod cluster;
 mod compare;
 mod faults;
@@ -25,6 +26,7 @@ mod upstream;
 mod usage;
 
 pub use child::Child;
+pub use clients::{ClientOptions, ClientOutcome, ClientScript, run_clients};
 pub use cluster::{Cluster, ClusterOptions, MANAGER_USER};
 pub use compare::{Side, Trial, Verdict, judge, run_side};
 pub use faults::{FAULTS, FaultOptions, FaultOutcome, Subject, run_faults};

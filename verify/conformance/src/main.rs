@@ -3,6 +3,7 @@
 // The terminal is this program's only output.
 #![allow(clippy::print_stdout)]
 
+mod clients_command;
 mod parity_command;
 mod report;
 mod troubles;
@@ -27,6 +28,7 @@ async fn main() -> ExitCode {
         Some(("list", arguments)) => list(arguments),
         Some(("cluster", arguments)) => cluster(arguments).await,
         Some(("faults", arguments)) => troubles::run(arguments).await,
+        Some(("clients", arguments)) => clients_command::run(arguments).await,
         Some(("parity", arguments)) => parity_command::run(arguments).await,
         _ => Ok(false),
     };
@@ -110,6 +112,7 @@ fn command_line() -> Command {
                 ),
         )
         .subcommand(troubles::command_line())
+        .subcommand(clients_command::command_line())
         .subcommand(parity_command::command_line())
         .subcommand(
             Command::new("cluster")
