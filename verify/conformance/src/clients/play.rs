@@ -127,6 +127,7 @@ async fn step(
         .env("KUBECONFIG", folder.join("kubeconfig"))
         .env("HOME", &scene.folder)
         .env("NS", &script.name)
+        .env("VARIANT", &script.variant)
         .env("ASSETS", &scene.assets)
         .env("TZ", "UTC")
         .env("TERM", "dumb")

@@ -19,6 +19,12 @@ pub struct ClientScript {
     /// Files in the folder that the steps run in.
     #[serde(default)]
     pub(super) files: BTreeMap<String, String>,
+    /// Play it once for each of these, which the steps see as `$VARIANT`; each has a namespace of its own.
+    #[serde(default)]
+    variants: Vec<String>,
+    /// Which of the variants this is.
+    #[serde(skip)]
+    pub(super) variant: String,
     /// What is done, in order.
     pub(super) steps: Vec<Step>,
 }
@@ -85,7 +91,7 @@ impl ClientScript {
         for entry in entries {
             let path = entry?.path();
             if path.extension().is_some_and(|ending| ending == "yaml") {
-                scripts.push(Self::read(&path)?);
+                scripts.extend(Self::read(&path)?.each_variant());
             }
         }
         if scripts.is_empty() {
@@ -93,6 +99,20 @@ impl ClientScript {
         }
         scripts.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(scripts)
+    }
+
+    fn each_variant(self) -> Vec<Self> {
+        if self.variants.is_empty() {
+            return vec![self];
+        }
+        let variants = self.variants.iter();
+        variants
+            .map(|variant| Self {
+                name: format!("{}-{variant}", self.name),
+                variant: variant.clone(),
+                ..self.clone()
+            })
+            .collect()
     }
 
     fn read(path: &Path) -> Result<Self> {
@@ -116,6 +136,15 @@ mod tests {
         for script in ClientScript::read_all(&folder).unwrap() {
             assert!(!script.steps.is_empty(), "{}", script.name);
         }
+    }
+
+    #[test]
+    fn a_script_with_variants_is_one_for_each() {
+        let script = "story: s\nvariants: [a, b]\nsteps: [{run: ls}]";
+        let mut script: ClientScript = serde_saphyr::from_str(script).unwrap();
+        script.name = "x".to_owned();
+        let names = script.each_variant().into_iter().map(|one| one.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["x-a", "x-b"]);
     }
 
     #[test]
