@@ -15,6 +15,7 @@ const RULES: &[(&str, &str)] = &[
         "TIME",
     ),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
+    (r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "TIME"),
     (r"https://127\.0\.0\.1:\d+", "SERVER"),
     (r"\b127\.0\.0\.1:\d+", "SERVER"),
     (r#"(resourceVersion"?[:=] ?"?)\d+"#, "${1}VERSION"),
