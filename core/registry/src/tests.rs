@@ -48,7 +48,13 @@ impl Server {
         self.registry = Registry::new(store);
     }
 
-    fn reply(&mut self, method: Method, target: &str, content_type: &str, body: &[u8]) -> Reply {
+    pub(crate) fn reply(
+        &mut self,
+        method: Method,
+        target: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> Reply {
         self.reply_to(method, target, content_type, "", body)
     }
 

@@ -239,14 +239,56 @@ async fn only_who_shows_a_certificate_of_this_plane_gets_in() {
     let other = Plane::start_with(options).await.unwrap();
     let theirs = other.kubeconfig().unwrap().unwrap();
     let foreigner = over_https(&stranger(&kubeconfig, Some(&theirs))).await;
-    assert!(
-        foreigner
-            .send(&Request::get("/api/v1/namespaces"))
-            .await
-            .is_err()
-    );
+    // Not a failed handshake, and not even what everybody may see.
+    for path in ["/api/v1/namespaces", "/healthz"] {
+        let refused = foreigner.send(&Request::get(path)).await.unwrap_err();
+        assert_eq!(refused.code(), 401, "{refused}");
+    }
     plane.stop().await;
     other.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_opens_what_its_account_may_do_and_nothing_else() {
+    let options = PlaneOptions {
+        listen: Some(([127, 0, 0, 1], 0).into()),
+        ..PlaneOptions::default()
+    };
+    let plane = Plane::start_with(options).await.unwrap();
+    let admin = plane.client("test");
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    post(&admin, accounts, &json!({"metadata": {"name": "reader"}})).await;
+    let binding = json!({
+        "metadata": {"name": "reader"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"kind": "ServiceAccount", "namespace": "default", "name": "reader"}],
+    });
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    post(&admin, bindings, &binding).await;
+    until_collected(&admin, "view", "pods").await;
+    let issued = post(&admin, &format!("{accounts}/reader/token"), &json!({})).await;
+    let token = issued["status"]["token"].as_str().unwrap();
+
+    let anonymous = stranger(&plane.kubeconfig().unwrap().unwrap(), None);
+    let shows = |token: &str| anonymous.replace("user: {}", &format!("user: {{token: {token}}}"));
+    let reader = over_https(&shows(token)).await;
+    let pods = get(&reader, "/api/v1/namespaces/default/pods").await;
+    assert_eq!(pods["kind"], "PodList");
+    for path in [
+        "/api/v1/namespaces/kube-system/pods",
+        "/api/v1/namespaces/default/secrets",
+    ] {
+        let refused = reader.send(&Request::get(path)).await.unwrap_err();
+        assert_eq!(refused.code(), 403, "{refused}");
+    }
+    let forged = over_https(&shows(&token.replace('.', ".A"))).await;
+    let refused = forged.send(&Request::get("/healthz")).await.unwrap_err();
+    assert_eq!(refused.code(), 401, "{refused}");
+    let gone = Request::with(Method::Delete, format!("{accounts}/reader"), String::new());
+    admin.send(&gone).await.unwrap();
+    let refused = reader.send(&Request::get("/healthz")).await.unwrap_err();
+    assert_eq!(refused.code(), 401, "{refused}");
+    plane.stop().await;
 }
 
 /// Watches a ClusterRole until it has a rule about a resource.

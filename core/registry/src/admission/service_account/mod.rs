@@ -69,8 +69,13 @@ impl Plugin for ServiceAccount {
         &self,
         review: &Review<'_>,
         object: &Object,
-        _: &mut Effects,
+        effects: &mut Effects,
     ) -> Result<(), Failure> {
+        if review.is_about("", "serviceaccounts") {
+            effects
+                .warnings
+                .extend(secrets::warning(object, review.old));
+        }
         if !concerns(review) {
             return Ok(());
         }

@@ -60,6 +60,18 @@ fn of_container(container: &Value) -> impl Iterator<Item = (Option<&str>, &str)>
     one.chain(all)
 }
 
+/// What to tell whoever lets an account mind, which is going out of use.
+pub(super) fn warning(account: &Object, old: Option<&Object>) -> Option<String> {
+    let minds = |account: &Object| account.meta()["annotations"].get(ENFORCE).is_some();
+    let is_newly_set = minds(account) && !old.is_some_and(minds);
+    is_newly_set.then(|| {
+        format!(
+            "metadata.annotations[{ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to \
+             mounted secrets"
+        )
+    })
+}
+
 /// Why a pod refers to a secret that its account does not, if the account minds. Once a pod exists,
 /// only containers that come later are looked at.
 pub(super) fn foreign(account: &Object, pod: &Object, is_creation: bool) -> Option<String> {

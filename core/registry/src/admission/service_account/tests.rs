@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::tests::Server;
-use crate::{Method, Request};
+use crate::{Method, Reply, Request};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const PLACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -170,6 +170,32 @@ fn an_account_may_mind_which_secrets_its_pods_use() {
     }
     let fine = json!({"containers": [{"name": "a", "image": "b", "env": from("s1")}]});
     assert_eq!(server.post(PODS, &pod(&fine)).0, 201);
+}
+
+#[test]
+fn whoever_lets_an_account_mind_is_told_that_this_goes_out_of_use() {
+    let mut server = server(&[]);
+    let strict = json!({"metadata": {
+        "name": "strict", "annotations": {"kubernetes.io/enforce-mountable-secrets": "false"},
+    }});
+    let body = strict.to_string();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let told = |server: &mut Server, method: Method, path: &str| {
+        let reply = server.reply(method, path, "application/json", body.as_bytes());
+        let Reply::Answer(answer) = reply else {
+            panic!("not an answer");
+        };
+        answer.warnings
+    };
+    assert_eq!(
+        told(&mut server, Method::Post, accounts),
+        [
+            "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate \
+             namespaces to isolate access to mounted secrets"
+        ]
+    );
+    let again = format!("{accounts}/strict");
+    assert_eq!(told(&mut server, Method::Put, &again), [""; 0]);
 }
 
 #[test]
