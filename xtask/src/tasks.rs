@@ -58,6 +58,12 @@ const TASKS: &[Task] = &[
         run: faults,
     },
     Task {
+        name: "clients",
+        arguments: "[args]",
+        about: "kubectl of two releases, helm and client-go's informers against `flyball up`",
+        run: clients,
+    },
+    Task {
         name: "bench",
         arguments: "[args]",
         about: "the Go manager and ours side by side: wall, CPU, memory, requests",
@@ -180,6 +186,15 @@ fn faults(arguments: &[String]) -> Outcome {
     run_built(
         CONFORMANCE,
         &["faults", "--manager", &built(MANAGER)],
+        arguments,
+    )
+}
+
+fn clients(arguments: &[String]) -> Outcome {
+    build_release()?;
+    run_built(
+        CONFORMANCE,
+        &["clients", "--flyball", &built(MANAGER)],
         arguments,
     )
 }

@@ -164,10 +164,19 @@ pub(crate) fn partial(object: &Object) -> Value {
 }
 
 pub(crate) fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
+    // A scale has columns of its own, whatever it is the scale of.
+    let (group, kind, custom) = match call.path.subresource.as_str() {
+        "scale" => ("autoscaling", "Scale", None),
+        _ => (
+            call.kept().group.as_str(),
+            call.kept().kind.as_str(),
+            call.resource.columns(),
+        ),
+    };
     let table = Table {
-        group: &call.kept().group,
-        kind: &call.kept().kind,
-        custom: call.resource.columns(),
+        group,
+        kind,
+        custom,
         include: included(call)?,
         headers: true,
         now: call.request.now,

@@ -126,3 +126,30 @@ fn clients_are_told_where_the_server_is() {
     let address = &document["serverAddressByClientCIDRs"][0]["serverAddress"];
     assert_eq!(address, "127.0.0.1:6443");
 }
+
+#[test]
+fn a_scale_is_shown_in_columns_of_its_own() {
+    let mut server = Server::new();
+    let app = serde_json::json!({"app": "web"});
+    let deployment = serde_json::json!({
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": app},
+            "template": {
+                "metadata": {"labels": app},
+                "spec": {"containers": [{"name": "app", "image": "app"}]},
+            },
+        },
+    });
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    assert_eq!(server.post(deployments, &deployment).0, 201);
+    let table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    let scale = format!("{deployments}/web/scale");
+    let answer = answered(&mut server, Method::Get, &scale, table).unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    let columns = shown["columnDefinitions"].as_array().unwrap();
+    let names: Vec<_> = columns.iter().map(|column| &column["name"]).collect();
+    assert_eq!(names, ["Name", "Desired", "Available", "Age"]);
+    assert_eq!(shown["rows"][0]["cells"][1], 3);
+}
