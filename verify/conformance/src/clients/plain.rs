@@ -16,9 +16,10 @@ const RULES: &[(&str, &str)] = &[
     ),
     (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
     (r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "TIME"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} UTC", "TIME"),
     (r"https://127\.0\.0\.1:\d+", "SERVER"),
     (r"\b127\.0\.0\.1:\d+", "SERVER"),
-    (r#"(resourceVersion"?[:=] ?"?)\d+"#, "${1}VERSION"),
+    (r#"([rR]esource ?[vV]ersion"?[:=] *"?)\d+"#, "${1}VERSION"),
     (r"\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b", "IP"),
     (r"\bnode-\d+\b", "NODE"),
     (
