@@ -23,6 +23,7 @@ mod default_toleration_seconds;
 mod escalation;
 mod limit_ranger;
 mod namespace_lifecycle;
+mod pod_resize;
 mod pod_security;
 mod priority;
 mod resource_quota;
@@ -74,6 +75,7 @@ const PLUGINS: &[&dyn Plugin] = &[
     &certificates::CertificateSigning,
     &certificates::CertificateSubjectRestriction,
     &default_classes::DefaultIngressClass,
+    &pod_resize::PodResizeValidator,
     &resource_quota::ResourceQuota,
     &escalation::Escalation,
 ];
