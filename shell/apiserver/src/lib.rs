@@ -39,3 +39,6 @@ pub use body::Body;
 pub use listener::{Listening, listen};
 pub use local::LocalService;
 pub use server::{ApiServer, OpenFailed};
+
+#[cfg(test)]
+mod tests;

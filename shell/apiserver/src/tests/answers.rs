@@ -1,0 +1,127 @@
+//! What clients see, compared with kube-apiserver v1.36.4.
+
+use super::*;
+
+const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+
+#[tokio::test]
+async fn every_answer_has_the_headers_of_upstream() {
+    let served = Served::start(Limits::default()).await;
+    let told = served.get("/api/v1/namespaces/default", "").await;
+    assert_eq!(told.code, 200);
+    assert_eq!(told.header("cache-control"), Some("no-cache, private"));
+    assert_eq!(told.header("content-type"), Some("application/json"));
+    assert_eq!(told.header("audit-id").map(str::len), Some(36));
+    assert!(told.header("date").is_some());
+    assert!(told.text().ends_with("}\n"));
+    let told = served.get("/version", "Audit-ID: mine\r\n").await;
+    assert_eq!(told.header("audit-id"), Some("mine"));
+    assert!(
+        told.text().starts_with("{\n  \"buildDate\""),
+        "{}",
+        told.text()
+    );
+}
+
+#[tokio::test]
+async fn answers_look_as_they_were_asked_for() {
+    let served = Served::start(Limits::default()).await;
+    let object = "/api/v1/namespaces/default";
+    let told = served.get(object, "User-Agent: curl/8\r\n").await;
+    assert!(
+        told.text().starts_with("{\n  \"kind\": \"Namespace\""),
+        "{}",
+        told.text()
+    );
+    let told = served.get(object, "Accept: application/yaml\r\n").await;
+    assert_eq!(told.header("content-type"), Some("application/yaml"));
+    assert!(
+        told.text()
+            .starts_with("apiVersion: v1\nkind: Namespace\nmetadata:\n"),
+        "{}",
+        told.text()
+    );
+    let told = served.get(object, "Accept: text/html\r\n").await;
+    assert_eq!(told.code, 406);
+    assert!(
+        told.text().contains("406: Not Acceptable"),
+        "{}",
+        told.text()
+    );
+    let packed = served
+        .get(
+            ROLES,
+            "Accept-Encoding: gzip\r\nAccept: application/yaml\r\n",
+        )
+        .await;
+    let plain = served.get(ROLES, "Accept: application/yaml\r\n").await;
+    match plain.body.len() > 128 << 10 {
+        true => {
+            assert_eq!(packed.header("content-encoding"), Some("gzip"));
+            assert_eq!(packed.header("vary"), Some("accept-encoding"));
+            assert!(packed.body.len() < plain.body.len() / 4);
+        }
+        false => assert_eq!(packed.body, plain.body),
+    }
+}
+
+#[tokio::test]
+async fn large_lists_are_packed() {
+    let served = Served::start(Limits::default()).await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let body = serde_json::json!({
+        "metadata": {"generateName": "a"},
+        "data": {"a": "x".repeat(150 << 10)},
+    });
+    assert_eq!(served.within("POST", maps, body.to_string()).await.0, 201);
+    let told = served.get(maps, "Accept-Encoding: br, gzip\r\n").await;
+    assert_eq!(told.header("content-encoding"), Some("gzip"));
+    assert!(told.body.starts_with(&[0x1f, 0x8b]) && told.body.len() < 8 << 10);
+    let told = served.get(maps, "").await;
+    assert!(told.header("content-encoding").is_none() && told.body.len() > 150 << 10);
+}
+
+#[tokio::test]
+async fn the_servers_own_pages_are_there() {
+    let served = Served::start(Limits::default()).await;
+    assert_eq!(served.get("/livez", "").await.text(), "ok");
+    let told = served.get("/readyz?verbose", "").await.text();
+    assert!(
+        told.ends_with("[+]shutdown ok\nreadyz check passed\n"),
+        "{told}"
+    );
+    let told = served.get("/metrics", "").await;
+    assert!(
+        told.text().contains("apiserver_request_total{code=\"200\""),
+        "{}",
+        told.text()
+    );
+    let told = served.get("/", "").await.text();
+    assert!(
+        told.contains("\"/apis/apps/v1\",") && told.contains("\"/livez/ping\","),
+        "{told}"
+    );
+    let told = served.get("/nothing", "").await;
+    assert_eq!(
+        (told.code, told.text().as_str()),
+        (404, "404 page not found\n")
+    );
+    assert_eq!(told.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[tokio::test]
+async fn nobody_sees_more_than_health_and_version() {
+    let served = Served::start(Limits::default()).await;
+    for (target, code) in [
+        ("/livez", 200),
+        ("/version", 200),
+        ("/metrics", 403),
+        ("/", 403),
+        ("/nothing", 403),
+    ] {
+        let mut stream = served.connect(served.tls(None, "http/1.1")).await;
+        let head = format!("GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        assert_eq!(Told::read(&mut stream).await.code, code, "{target}");
+    }
+}
