@@ -15,6 +15,7 @@ mod envelope;
 mod error;
 mod forms;
 mod message;
+mod settle;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,3 +23,4 @@ mod wire;
 
 pub use envelope::{decode, is_protobuf};
 pub use error::{ProtobufFault, ProtobufUnreadable};
+pub use settle::settle;

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A `+` marks a kind, `@` a form that is not an object. A field is its number, its name in JSON (none if it is
-//! inlined) and its type: `[]` before it makes a list, `{}` a map, `?` after it says that zero means absent.
+//! inlined) and its type: `[]` before it makes a list, `{}` a map, `?` after it says that zero means absent, `!` that
+//! upstream writes it always, zero or not.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -55,6 +56,8 @@ pub(crate) struct Field<'a> {
     pub(crate) arity: Arity,
     /// Whether upstream's type cannot tell zero from absent, and JSON leaves both out.
     pub(crate) zero_is_absent: bool,
+    /// Whether JSON of upstream's always has it.
+    pub(crate) always: bool,
 }
 
 /// The type of a value.
@@ -185,10 +188,8 @@ fn field<'a>(
     let number = parts.next()?.parse().ok()?;
     let name = parts.next()?;
     let of = parts.next()?;
-    let (of, zero_is_absent) = match of.strip_suffix('?') {
-        Some(of) => (of, true),
-        None => (of, false),
-    };
+    let (zero_is_absent, always) = (of.ends_with('?'), of.ends_with('!'));
+    let of = of.trim_end_matches(['?', '!']);
     let (of, arity) = if let Some(of) = of.strip_prefix("[]") {
         (of, Arity::Many)
     } else if let Some(of) = of.strip_prefix("{}") {
@@ -215,6 +216,7 @@ fn field<'a>(
         of,
         arity,
         zero_is_absent,
+        always,
     })
 }
 

@@ -87,6 +87,11 @@ impl Answer {
         Self::new(200, document.to_string())
     }
 
+    /// What came of a request, be it a refusal: what was to be told meanwhile is told with both.
+    pub(crate) fn of(outcome: Result<Self, Failure>) -> Self {
+        outcome.unwrap_or_else(Self::from)
+    }
+
     /// The same answer with these warnings, before those that it has.
     pub(crate) fn warned(mut self, warnings: Vec<String>) -> Self {
         self.warnings.splice(0..0, warnings);

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::admission::{Effects, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::kinds::advice;
 use crate::managed::Note;
 use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key};
@@ -24,8 +25,8 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         let (object, warnings) = decode::object(call)?;
         let object = call.to_kept(object);
-        let answer = self.insert(call, object, Note::Update, chance)?;
-        Ok(answer.warned(warnings))
+        let answer = self.insert(call, object, Note::Update, chance);
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     /// Makes a new object of what was sent.
@@ -69,6 +70,7 @@ impl Registry {
         }
         admission::validate(&review, &object, &mut effects)?;
         let mut warnings = rules.warnings(&object);
+        warnings.extend(advice::on_create(&call.resource, &object));
         warnings.append(&mut effects.warnings);
         let place = key(&call.resource, object.namespace(), object.name());
         if let Some(taken) = self.store().get(&place) {

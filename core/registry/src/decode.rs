@@ -83,11 +83,7 @@ pub(crate) fn delete_options(call: &Call<'_>) -> Result<Value, Failure> {
         return any(call);
     }
     let body = call.request.body;
-    let head = Head::read(body).map_err(|why| {
-        Failure::bad_request(format!(
-            "couldn't get version/kind; json parse error: {why}"
-        ))
-    })?;
+    let head = Head::read(body).map_err(Failure::bad_request)?;
     if let Some(why) = head.no_delete_options() {
         return Err(Failure::bad_request(why));
     }

@@ -176,6 +176,15 @@ impl Registry {
             let remove = Transaction::remove(place, seen);
             let moved = |_| Failure::modified(&call.resource, object.name());
             self.commit(beside.join(remove)).map_err(moved)?;
+            // What is told of it is of the moment when it went.
+            let version = self.revision().0.to_string();
+            let mut last = object.clone();
+            last.meta_mut()
+                .insert("resourceVersion".to_owned(), version.into());
+            return Ok(Deleted {
+                answer: last_words(call, &last),
+                gone: true,
+            });
         }
         Ok(Deleted {
             answer: last_words(call, object),

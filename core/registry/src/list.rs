@@ -22,7 +22,14 @@ use crate::table::{IncludeObject, Table};
 
 impl Registry {
     pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Failure> {
-        self.check_not_ahead(&call.query.version)?;
+        let version = call.query.version.as_str();
+        if !version.is_empty() && version.parse::<u64>().is_err() {
+            let message = format!(
+                "resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing {version:?}: invalid syntax"
+            );
+            return Err(Failure::new(500, "", message));
+        }
+        self.check_not_ahead(version)?;
         let found = self.find(call);
         let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
         Ok(Answer::new(200, shown(call, &found.value)?))
@@ -41,7 +48,9 @@ impl Registry {
             Some(token) => Some(token.revision),
             None => self.read_at(call)?,
         };
-        let limit = call.query.limit;
+        // Upstream answers from its cache if any state will do, and its cache knows no pages.
+        let any_state = go_on.is_none() && call.query.version == "0";
+        let limit = if any_state { 0 } else { call.query.limit };
         if limit > 0 && selection.is_everything() {
             range.limit = Some(limit);
         }
@@ -154,12 +163,25 @@ fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
     })
 }
 
+/// The metadata of an object without what upstream keeps elsewhere and only shows there.
+pub(crate) fn own_metadata(object: &Object) -> Value {
+    let mut meta = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    let is_daemon_set = object.get("kind").is_some_and(|kind| kind == "DaemonSet");
+    if is_daemon_set && let Some(annotations) = meta["annotations"].as_object_mut() {
+        annotations.remove("deprecated.daemonset.template.generation");
+        if annotations.is_empty() {
+            meta.as_object_mut().map(|meta| meta.remove("annotations"));
+        }
+    }
+    meta
+}
+
 /// The metadata of an object as an object of its own.
 pub(crate) fn partial(object: &Object) -> Value {
     json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": object.get("metadata"),
+        "metadata": own_metadata(object),
     })
 }
 

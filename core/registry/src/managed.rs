@@ -1,7 +1,6 @@
 //! Who set which field: `metadata.managedFields` after each write.
 
 use flyball_patch::{Change, FieldSet};
-use flyball_schema::{Resource, Shape};
 use serde_json::{Value, json};
 
 use crate::object::{Meta, Object};
@@ -102,91 +101,15 @@ pub(crate) fn owner<'a>(call: &'a Call<'_>) -> &'a str {
     }
 }
 
-/// Structures that upstream's types hold by value: they are there even if nothing in them is set.
-const BY_VALUE: &[&str] = &[
-    "deprecatedSource",
-    "involvedObject",
-    "metadata",
-    "regarding",
-    "source",
-    "spec",
-    "spec.names",
-    "spec.scaleTargetRef",
-    "spec.strategy",
-    "spec.updateStrategy",
-    "spec.jobTemplate",
-    "spec.jobTemplate.metadata",
-    "spec.jobTemplate.spec",
-    "spec.jobTemplate.spec.template",
-    "spec.jobTemplate.spec.template.metadata",
-    "spec.jobTemplate.spec.template.spec",
-    "spec.template",
-    "spec.template.metadata",
-    "spec.template.spec",
-    "status",
-    "status.loadBalancer",
-    "template",
-    "template.metadata",
-    "template.spec",
-];
-
 /// An object of the kind in which nothing is set.
 fn blank(call: &Call<'_>) -> Value {
-    let mut blank = json!({
-        "apiVersion": call.resource.api_version(),
-        "kind": call.resource.kind,
-    });
+    let (api_version, kind) = (call.resource.api_version(), call.resource.kind.as_str());
+    let mut blank = Object::new();
     // Custom objects hold nothing by value.
-    let by_value = match call.resource.of_definition() {
-        Some(_) => &[],
-        None => BY_VALUE,
-    };
-    for path in by_value {
-        // A ReplicationController holds its template by reference.
-        if path.starts_with("spec.template") && call.resource.plural == "replicationcontrollers" {
-            continue;
-        }
-        let mut schema = Some(call.schema());
-        for part in path.split('.') {
-            schema =
-                schema.and_then(|schema| schema.field_named(part).map(|field| schema.at(field.of)));
-        }
-        if schema.is_some_and(|schema| matches!(schema.shape(), Shape::Object(_))) {
-            let place = path
-                .split('.')
-                .fold(&mut blank, |value, part| &mut value[part]);
-            *place = json!({});
-            // Pods are always written with their containers, be there none.
-            let is_pod_spec = schema.is_some_and(|schema| {
-                schema.field_named("containers").is_some()
-                    && schema.field_named("restartPolicy").is_some()
-            });
-            if is_pod_spec {
-                place["containers"] = Value::Null;
-            }
-        }
+    if call.resource.of_definition().is_none() {
+        flyball_protobuf::settle(&api_version, kind, &mut blank);
     }
-    for (field, value) in always_written(&call.resource) {
-        blank[*field] = (*value).into();
-    }
-    blank
-}
-
-/// What is always written of objects of a kind, beside what is held by value.
-fn always_written(resource: &Resource) -> &'static [(&'static str, Option<&'static str>)] {
-    match (resource.group.as_str(), resource.kind.as_str()) {
-        ("", "Event") => &[
-            ("eventTime", None),
-            ("firstTimestamp", None),
-            ("lastTimestamp", None),
-            ("reportingComponent", Some("")),
-            ("reportingInstance", Some("")),
-        ],
-        ("events.k8s.io", "Event") => &[
-            ("eventTime", None),
-            ("deprecatedFirstTimestamp", None),
-            ("deprecatedLastTimestamp", None),
-        ],
-        _ => &[],
-    }
+    blank.insert("apiVersion".to_owned(), api_version.into());
+    blank.insert("kind".to_owned(), kind.into());
+    Value::Object(blank)
 }

@@ -13,7 +13,7 @@ use crate::kinds::{allows_unconditional_update, label_key_mistakes, label_value_
 use crate::names;
 use crate::object::{Meta, Object};
 use crate::registry::Call;
-use crate::request::Chance;
+use crate::request::{Chance, Method};
 
 /// What all annotations together may weigh.
 const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
@@ -65,23 +65,13 @@ pub(crate) fn prepare_update(
     new: &mut Object,
     old: &Object,
 ) -> Result<(), Failure> {
-    place(call, new)?;
-    let name = call.path.name.as_str();
-    match new.name() {
-        "" => {
-            new.meta_mut().insert("name".to_owned(), name.into());
-        }
-        sent if sent != name => {
-            let message = format!(
-                "the name of the object ({sent}) does not match the name on the URL ({name})"
-            );
-            return Err(Failure::bad_request(message));
-        }
-        _ => {}
-    }
+    check_place(call, new)?;
     check_version(call, new, old)?;
+    if new.uid().is_empty() {
+        let uid = old.uid().to_owned();
+        new.meta_mut().insert("uid".to_owned(), uid.into());
+    }
     let kept = [
-        "uid",
         "creationTimestamp",
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
@@ -110,18 +100,47 @@ pub(crate) fn prepare_update(
     Ok(())
 }
 
+/// What is to replace an object must say what it is about as the path does.
+pub(crate) fn check_place(call: &Call<'_>, new: &mut Object) -> Result<(), Failure> {
+    place(call, new)?;
+    let name = call.path.name.as_str();
+    match new.name() {
+        "" => Err(Failure::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        sent if sent != name => Err(Failure::bad_request(format!(
+            "the name of the object ({sent}) does not match the name on the URL ({name})"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What is to replace an object that is not there cannot mean a certain one.
+pub(crate) fn check_absent(call: &Call<'_>, new: &Object) -> Result<(), Failure> {
+    match new.uid() {
+        "" => Ok(()),
+        uid => Err(other_incarnation(call, uid, "")),
+    }
+}
+
+fn other_incarnation(call: &Call<'_>, uid: &str, is: &str) -> Failure {
+    let (namespace, name) = (&call.path.namespace, &call.path.name);
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+         UID in precondition: {uid}, UID in object meta: {is}",
+        etcd::key(&call.resource, namespace, name),
+    );
+    Failure::conflict(&call.resource, name, &why)
+}
+
 /// The object that is replaced must be the one that was meant, in the version that was meant.
 fn check_version(call: &Call<'_>, new: &Object, old: &Object) -> Result<(), Failure> {
     let name = old.name();
     let uid = new.uid();
-    if !uid.is_empty() && uid != old.uid() {
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
-             failed: UID in precondition: {uid}, UID in object meta: {}",
-            etcd::key(&call.resource, old.namespace(), name),
-            old.uid()
-        );
-        return Err(Failure::conflict(&call.resource, name, &why));
+    // A patch is of whatever is there; another identity in its result is a mistake that is found later.
+    let means_one = call.request.method == Method::Put;
+    if means_one && !uid.is_empty() && uid != old.uid() {
+        return Err(other_incarnation(call, uid, old.uid()));
     }
     let version = new.resource_version();
     let number: u64 = match version {
@@ -229,7 +248,31 @@ pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
         }
     }
     errors.extend(shared(object.meta()));
+    if checks_finalizers(call) {
+        for (at, name) in object.finalizers().enumerate() {
+            let is_standard = matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
+            if !name.contains('/') && !is_standard {
+                let place = format!("metadata.finalizers[{at}]");
+                let why = "name is neither a standard finalizer name nor is it fully qualified";
+                errors.push(FieldError::invalid(place, name, why));
+            }
+        }
+    }
     errors
+}
+
+/// Whether a kind wants the names of finalizers to be qualified; some of upstream's groups do not ask.
+fn checks_finalizers(call: &Call<'_>) -> bool {
+    let group = call.resource.group.as_str();
+    call.resource.of_definition().is_none()
+        && !matches!(
+            group,
+            "rbac.authorization.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "apiextensions.k8s.io"
+                | "apiregistration.k8s.io"
+                | "policy"
+        )
 }
 
 /// The mistakes in what every kind's metadata has.
@@ -320,7 +363,7 @@ pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Ve
             errors.push(FieldError::forbidden("metadata.finalizers", detail));
         }
     }
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         let (is, was) = (&new.meta()[field], &old.meta()[field]);
         if is != was {
             let place = format!("metadata.{field}");

@@ -67,11 +67,12 @@ impl Registry {
         part: Part,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (new, warnings) = decode::object(call)?;
+        let (mut new, warnings) = decode::object(call)?;
+        crate::meta::check_place(call, &mut new)?;
         let new = call.to_kept(new);
         let (seen, old) = self.read(call)?;
-        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance)?;
-        Ok(answer.warned(warnings))
+        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance);
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     /// Replaces the finalizers that a namespace has in its spec; with the last one it may go.

@@ -34,8 +34,8 @@ impl Registry {
         }
         let (seen, old) = self.read(call)?;
         let (new, warnings) = patched(call, &old)?;
-        let answer = self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)?;
-        Ok(answer.warned(warnings))
+        let answer = self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance);
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     /// Patches a part of an object.
@@ -50,8 +50,8 @@ impl Registry {
         }
         let (seen, old) = self.read(call)?;
         let (new, warnings) = patched(call, &old)?;
-        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance)?;
-        Ok(answer.warned(warnings))
+        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance);
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     /// Server-side apply: merges what one client wants into the object, which is made if there is none.
@@ -122,7 +122,12 @@ fn unrouted() -> Failure {
 /// What is applied, which is YAML and therefore may be JSON.
 pub(crate) fn yaml(call: &Call<'_>) -> Result<Value, Failure> {
     let read = serde_json::from_slice(call.request.body);
-    read.map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))
+    let read =
+        read.map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+    Ok(match read {
+        Value::Null => Value::Object(Object::new()),
+        read => read,
+    })
 }
 
 fn content_type<'a>(call: &'a Call<'_>) -> &'a str {
@@ -153,7 +158,12 @@ pub(crate) fn check_type(call: &Call<'_>) -> Result<bool, Failure> {
 pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
     let patch = read(call)?;
     let old = call.as_told(old.clone());
-    let changed = change(call, Value::Object(old), patch.clone(), call.schema())?;
+    let mut changed = change(call, Value::Object(old), patch.clone(), call.schema())?;
+    if content_type(call) == STRATEGIC {
+        // It is merged into a structure of the kind, whatever it says that it is.
+        changed["kind"] = call.resource.kind.as_str().into();
+        changed["apiVersion"] = call.resource.api_version().into();
+    }
     // Upstream shows the object that came out, or of a strategic merge what went in.
     let shown = match content_type(call) {
         STRATEGIC => go_plain(&patch),

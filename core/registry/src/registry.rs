@@ -21,8 +21,7 @@ use crate::services::NodePorts;
 use crate::stored::Stored;
 use crate::tokens::Issuer;
 use crate::{
-    bootstrap, components, deprecated, documents, kinds, patch, reviews, route, sent, served,
-    shown, versions,
+    bootstrap, components, documents, kinds, patch, reviews, route, sent, served, shown, versions,
 };
 
 /// An API server's state and rules.
@@ -83,6 +82,7 @@ impl Call<'_> {
         if versions::of(&self.resource).is_none() {
             self.rules().default(object);
         }
+        self.resource.settle(object);
     }
 
     /// The mistakes in an object that is about to be kept, beside those in its metadata.
@@ -284,6 +284,34 @@ impl Registry {
         } else {
             route::check(verb, &path, &resource)?;
         }
+        let warnings = resource.warnings();
+        let reply = self.serve(request, (path, verb), resource, chance);
+        // What is told of the kind is told with refusals too.
+        Ok(match reply {
+            Ok(Reply::Answer(mut answer)) => {
+                answer.warnings.splice(0..0, warnings);
+                Reply::Answer(answer)
+            }
+            Ok(Reply::List(mut list)) => {
+                list.warnings = warnings;
+                Reply::List(list)
+            }
+            Ok(other) => other,
+            Err(failure) => {
+                let answer = Answer::refusal(failure, request.accept);
+                Reply::Answer(answer.warned(warnings))
+            }
+        })
+    }
+
+    /// Does what is asked of a kind.
+    fn serve(
+        &mut self,
+        request: Request<'_>,
+        (path, verb): (ResourcePath, &'static str),
+        resource: Arc<Kind>,
+        chance: &mut Chance<'_>,
+    ) -> Result<Reply, Failure> {
         let choice = negotiated(&request, verb, resource.of_definition().is_none())?;
         path.check()?;
         let mut call = Call {
@@ -301,18 +329,9 @@ impl Registry {
             ..call.request
         };
         let call = Call { request, ..call };
-        let custom = call.resource.of_definition();
-        let mut warnings = custom.map_or(Vec::new(), |custom| custom.warnings().to_vec());
-        let told = deprecated::warning(&call.resource);
-        warnings.extend(told.map(str::to_owned));
-        warnings.extend(sent.warnings.iter().cloned());
-        let reply = match self.dispatch(verb, &call, chance) {
-            Err(failure) if told.is_some() => Reply::Answer(failure.into()),
-            reply => reply?,
-        };
-        Ok(match reply {
+        Ok(match self.dispatch(verb, &call, chance)? {
             Reply::Answer(mut answer) => {
-                answer.warnings.splice(0..0, warnings);
+                answer.warnings.splice(0..0, sent.warnings.iter().cloned());
                 if let Some(version) = versions::of(&call.resource) {
                     version.tell_answer(&mut answer);
                 }
@@ -320,7 +339,6 @@ impl Registry {
             }
             Reply::List(mut list) => {
                 list.layout = choice.layout();
-                list.warnings = warnings;
                 Reply::List(list)
             }
             other => other,

@@ -16,7 +16,10 @@ use crate::request::{Method, Request};
 pub(crate) fn verb(request: &Request<'_>, path: &ResourcePath) -> &'static str {
     let part = !path.subresource.is_empty();
     match request.method {
-        Method::Get if !part && Query::asks_to_watch(request.query) => "watch",
+        // Upstream's route of one object knows no watch.
+        Method::Get if !part && path.name.is_empty() && Query::asks_to_watch(request.query) => {
+            "watch"
+        }
         Method::Get | Method::Head if path.name.is_empty() => "list",
         Method::Get | Method::Head => "get",
         Method::Options | Method::Other => "",

@@ -14,8 +14,10 @@ use flyball_schema::{Resource, Schema, builtin};
 use serde_json::Value;
 
 use crate::custom::Custom;
+use crate::deprecated;
 use crate::object::Object;
 use crate::stored::Stored;
+use crate::versions;
 use crate::{kinds, reviews};
 
 /// The parts of objects that are answered for.
@@ -65,6 +67,40 @@ impl Kind {
             resource,
             custom: None,
             terminating: false,
+        }
+    }
+
+    /// What is told whoever uses the kind at all.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        match &self.custom {
+            Some(custom) => custom.warnings().to_vec(),
+            None => {
+                let told = deprecated::warning(&self.resource);
+                told.map(str::to_owned).into_iter().collect()
+            }
+        }
+    }
+
+    /// An object of the kind in which nothing is set, without its head.
+    pub(crate) fn blank(&self) -> Object {
+        let mut blank = Object::new();
+        // Custom objects hold nothing by value.
+        if self.custom.is_none() {
+            flyball_protobuf::settle(
+                &self.resource.api_version(),
+                &self.resource.kind,
+                &mut blank,
+            );
+        }
+        blank
+    }
+
+    /// Gives an object the form that it has in upstream's types; custom objects have none.
+    pub(crate) fn settle(&self, object: &mut Object) {
+        // Mistakes in definitions are told of what was sent.
+        if self.custom.is_none() && self.resource.group != "apiextensions.k8s.io" {
+            let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
+            flyball_protobuf::settle(&kept.api_version(), &kept.kind, object);
         }
     }
 

@@ -54,7 +54,9 @@ fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failur
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": object.get("metadata"),
-            "items": objects().iter().map(partial).collect::<Vec<_>>(),
+            "items": items
+                .filter(|items| !items.is_empty())
+                .map(|_| objects().iter().map(partial).collect::<Vec<_>>()),
         })),
         (Representation::Table, Some(_)) => {
             let meta = object.get("metadata").cloned().unwrap_or_default();

@@ -8,6 +8,7 @@ use flyball_storage::{Revision, Transaction};
 use crate::admission::{Effects, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::kinds::advice;
 use crate::managed::Note;
 use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key};
@@ -32,18 +33,20 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (new, warnings) = decode::object(call)?;
+        let (mut new, warnings) = decode::object(call)?;
+        meta::check_place(call, &mut new)?;
         let new = call.to_kept(new);
         let answer = match self.read(call) {
             Ok((seen, old)) => {
-                self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)?
+                self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)
             }
-            Err(_) if call.rules().creates_on_update() => {
-                self.insert(call, new, Note::Update, chance)?
-            }
-            Err(missing) => return Err(missing),
+            Err(_) if call.rules().creates_on_update() => match meta::check_absent(call, &new) {
+                Ok(()) => self.insert(call, new, Note::Update, chance),
+                Err(failure) => Err(failure),
+            },
+            Err(missing) => Err(missing),
         };
-        Ok(answer.warned(warnings))
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     /// Makes `new` the state of an object that was seen as `old`.
@@ -105,7 +108,11 @@ impl Registry {
         }
         admission::validate(&review, &new, &mut effects)?;
         let mut warnings = match part {
-            Part::Body => rules.warnings_on_update(&new, old),
+            Part::Body => {
+                let mut told = rules.warnings_on_update(&new, old);
+                told.extend(advice::always(&call.resource, &new));
+                told
+            }
             Part::Status | Part::Other => Vec::new(),
         };
         warnings.append(&mut effects.warnings);

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use flyball_api::Timestamp;
 use flyball_storage::{Event, Query as Range, Revision};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::list::{included, partial};
-use crate::object::Object;
+use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
@@ -42,6 +42,8 @@ pub struct Watch {
     initial: VecDeque<Arc<Stored>>,
     marks_end_of_initial: bool,
     bookmarks: bool,
+    /// What to tell whoever watches, beside the changes.
+    pub warnings: Vec<String>,
     /// After so many seconds the server ends it; whoever serves it decides if there are none.
     pub timeout_seconds: Option<u64>,
 }
@@ -91,6 +93,7 @@ impl Registry {
             initial,
             marks_end_of_initial: streamed,
             bookmarks: call.query.bookmarks,
+            warnings: call.resource.warnings(),
             timeout_seconds: call.query.timeout_seconds,
         })
     }
@@ -114,7 +117,7 @@ impl Registry {
             }
         }
         if std::mem::take(&mut watch.marks_end_of_initial) {
-            watch.mark(true, out);
+            watch.mark(true, now, out);
         }
         let prefix = watch.prefix.clone();
         let events = match self.store().events(watch.told, &prefix, EVENTS_AT_ONCE) {
@@ -155,9 +158,9 @@ impl Registry {
     }
 
     /// Appends a bookmark, if the watch asked for them.
-    pub fn bookmark(&self, watch: &Watch, out: &mut Vec<u8>) {
+    pub fn bookmark(&self, watch: &mut Watch, now: Timestamp, out: &mut Vec<u8>) {
         if watch.bookmarks && watch.initial.is_empty() {
-            watch.mark(false, out);
+            watch.mark(false, now, out);
         }
     }
 }
@@ -204,8 +207,10 @@ impl Watch {
                 self.tell_whole(bare, out);
             }
             other => {
-                let object: Object = serde_json::from_slice(bare).unwrap_or_default();
+                let mut object: Object = serde_json::from_slice(bare).unwrap_or_default();
                 let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
+                object.insert("kind".to_owned(), kept.kind.as_str().into());
+                object.insert("apiVersion".to_owned(), kept.api_version().into());
                 let shown = match other {
                     Representation::Table => {
                         let meta =
@@ -240,27 +245,15 @@ impl Watch {
         out.extend_from_slice(&text(&object));
     }
 
-    fn mark(&self, ends_initial: bool, out: &mut Vec<u8>) {
-        let mut meta =
-            json!({"resourceVersion": self.told.0.to_string(), "creationTimestamp": Value::Null});
+    /// Tells how far everything has been told, in an object of the kind in which nothing is set.
+    fn mark(&mut self, ends_initial: bool, now: Timestamp, out: &mut Vec<u8>) {
+        let mut object = self.resource.blank();
+        let meta = object.meta_mut();
+        meta.insert("resourceVersion".to_owned(), self.told.0.to_string().into());
         if ends_initial {
-            meta["annotations"] = json!({INITIAL_EVENTS_END: "true"});
+            let annotations = meta.entry("annotations").or_insert_with(|| json!({}));
+            annotations[INITIAL_EVENTS_END] = "true".into();
         }
-        let (kind, version) = match self.representation {
-            Representation::Whole | Representation::Discovery => {
-                (self.resource.kind.to_string(), self.resource.api_version())
-            }
-            Representation::Metadata | Representation::MetadataList => (
-                "PartialObjectMetadata".to_owned(),
-                "meta.k8s.io/v1".to_owned(),
-            ),
-            Representation::Table => ("Table".to_owned(), "meta.k8s.io/v1".to_owned()),
-        };
-        let line = json!({
-            "type": "BOOKMARK",
-            "object": {"kind": kind, "apiVersion": version, "metadata": meta},
-        });
-        out.extend_from_slice(line.to_string().as_bytes());
-        out.push(b'\n');
+        self.tell("BOOKMARK", &text(&object), now, out);
     }
 }

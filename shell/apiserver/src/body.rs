@@ -149,7 +149,7 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
                 .server
                 .registry()
                 .await
-                .bookmark(&state.watch, &mut out);
+                .bookmark(&mut state.watch, now(), &mut out);
             if !out.is_empty() {
                 return (Some(out.into()), state);
             }

@@ -179,11 +179,13 @@ impl ApiServer {
     /// The changes that a watch tells, until whoever listens closes.
     pub(crate) fn watch(
         self: &Arc<Self>,
-        watch: Box<Watch>,
+        mut watch: Box<Watch>,
         (closing, counted): (Option<watch::Receiver<bool>>, Option<Counted>),
     ) -> Response<Body> {
+        let warnings = std::mem::take(&mut watch.warnings);
         let body = WatchBody::new(self.clone(), watch, closing, counted);
         let mut response = Response::new(Body::watch(body));
+        warn(response.headers_mut(), &warnings);
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
         response
@@ -380,13 +382,18 @@ pub(crate) fn whole(answer: &Answer, content_type: &str, body: Bytes) -> Respons
     if answer.retry_after_seconds > 0 {
         headers.insert(RETRY_AFTER, answer.retry_after_seconds.into());
     }
-    for warning in &answer.warnings {
+    warn(headers, &answer.warnings);
+    response
+}
+
+/// Tells warnings in the head of an answer.
+fn warn(headers: &mut HeaderMap, warnings: &[String]) {
+    for warning in warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
         if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
             headers.append(WARNING, value);
         }
     }
-    response
 }
 
 /// The time of day.

@@ -20,6 +20,7 @@ pub(super) struct GoField {
     /// Whether absent and zero differ.
     pub(super) pointer: bool,
     pub(super) omitempty: bool,
+    pub(super) omitzero: bool,
 }
 
 /// The structs of a file, by name.
@@ -77,6 +78,7 @@ fn read_field(line: &str, of: &mut GoType) -> Result<(), String> {
         inline,
         pointer: go_type.starts_with('*'),
         omitempty: options.contains(&"omitempty"),
+        omitzero: options.contains(&"omitzero"),
     };
     of.fields.insert(number, field);
     Ok(())

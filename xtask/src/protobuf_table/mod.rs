@@ -1,8 +1,8 @@
 //! The table of messages that `core/protobuf` embeds, made from the modules that upstream publishes.
 //!
 //! Two files know half of it each. A `generated.proto` has the messages: numbers, types, lists, maps. The Go types
-//! beside it have what JSON needs: the name, whether a field is inlined, and whether zero means absent, which depends
-//! on pointers and on `omitempty`. The number of a field is in both and joins them.
+//! beside it have what JSON needs: the name, whether a field is inlined, and whether zero means absent or is always
+//! written, which depends on pointers and on `omitempty`. The number of a field is in both and joins them.
 //!
 //! What is written is names, numbers and types; `core/protobuf/src/table.rs` says how to read it.
 
@@ -254,6 +254,7 @@ fn line(name: &str, message: &Message, of: Option<&GoType>) -> Result<String, St
             inline: false,
             pointer: true,
             omitempty: false,
+            omitzero: false,
         };
         let known = match form {
             Some(_) => Some(&as_it_is),
@@ -268,8 +269,15 @@ fn line(name: &str, message: &Message, of: Option<&GoType>) -> Result<String, St
         };
         let lowercase = kind.starts_with(|first: char| first.is_lowercase());
         let scalar = field.arity == Arity::One && lowercase && !kind.contains('.');
-        let kept = known.pointer || !known.omitempty;
-        let mark = if scalar && !kept { "?" } else { "" };
+        // Go leaves out no struct that is there by value, `omitempty` or not.
+        let structure = field.arity == Arity::One && !scalar;
+        let absent = known.omitzero || (known.omitempty && !structure);
+        let mark = match (known.pointer, absent) {
+            (true, _) => "",
+            (false, false) if !known.inline => "!",
+            (false, true) if scalar => "?",
+            _ => "",
+        };
         let _ = write!(line, " {}:{json}:{arity}{kind}{mark}", field.number);
     }
     line.push('\n');

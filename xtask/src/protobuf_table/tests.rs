@@ -15,7 +15,7 @@ fn package(go: &str) -> Package {
 
 #[test]
 fn numbers_join_messages_and_go_types() {
-    let expected = "= boxes/v1 boxes.example/v1\n+Box 1::core/v1.Thing 2:count:int32 3:howBig:int32? 4:labels:[]string 5:data:{}bytes 6:lid:Lid\n";
+    let expected = "= boxes/v1 boxes.example/v1\n+Box 1::core/v1.Thing 2:count:int32 3:howBig:int32? 4:labels:[]string 5:data:{}bytes! 6:lid:Lid!\n";
     assert_eq!(table(&[package(GO)]).unwrap(), expected);
 }
 

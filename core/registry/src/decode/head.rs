@@ -22,7 +22,11 @@ pub(super) struct Head {
 impl Head {
     /// Reads the head of a body of JSON; the error is Go's.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        let (api_version, kind) = read_head(body)?;
+        let (api_version, kind) = read_head(body)
+            .map_err(|why| format!("couldn't get version/kind; json parse error: {why}"))?;
+        if api_version.matches('/').count() > 1 {
+            return Err(format!("unexpected GroupVersion string: {api_version}"));
+        }
         Ok(Self::new(&api_version, kind))
     }
 
@@ -147,8 +151,7 @@ pub(crate) fn package(group: &str) -> &str {
 pub(super) fn unrecognized(call: &Call<'_>, why: &str) -> Failure {
     let shown = summary(call.request.body);
     Failure::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} \
-         ({shown})",
+        "the object provided is unrecognized (must be of type {}): {why} ({shown})",
         call.resource.kind
     ))
 }

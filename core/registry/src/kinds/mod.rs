@@ -8,6 +8,7 @@
 //! `pkg/apis/<group>/validation/validation.go`.
 
 mod addresses;
+pub(crate) mod advice;
 mod checks;
 mod cluster;
 mod config;

@@ -210,6 +210,7 @@ fn check_quota_name(spot: &Spot, name: &str, errors: &mut Errors) {
 }
 
 pub(super) static POD_DISRUPTION_BUDGET: Sheet = Sheet {
+    names: NameRule::PathSegment,
     defaults: &[("spec", Empty)],
     fresh_status: true,
     create: |budget, _| {

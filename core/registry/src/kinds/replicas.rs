@@ -97,7 +97,12 @@ pub(super) static DAEMON_SET: Sheet = Sheet {
         ("spec.template", Empty),
     ],
     templates: &["spec.template"],
-    default: |object| roll(object, "spec.updateStrategy", &json!(1), &json!(0)),
+    default: |object| {
+        roll(object, "spec.updateStrategy", &json!(1), &json!(0));
+        // It is a field of upstream's own type, so it is there before anybody counts.
+        let before = template_generation(object);
+        set_template_generation(object, before);
+    },
     fresh_status: true,
     create: |object, _| {
         let counts = [
@@ -169,7 +174,7 @@ fn template_generation(object: &Object) -> i64 {
 }
 
 fn set_template_generation(object: &mut Object, number: i64) {
-    let number = number.max(1).to_string();
+    let number = number.to_string();
     if let Some(annotations) = super::fill::map_in(object.meta_mut(), "annotations") {
         annotations.insert(TEMPLATE_GENERATION.to_owned(), number.into());
     }

@@ -4,6 +4,7 @@
 
 use super::checks;
 use super::spot::{Errors, Spot};
+use crate::field_error::FieldError;
 use crate::object::Object;
 
 /// Counts of replicas: none below zero, none above all replicas, and none available that is not
@@ -20,11 +21,9 @@ pub(super) fn check_replicas(object: &Object, ready: &str, errors: &mut Errors) 
         "availableReplicas",
     ] {
         if count(field) > count("replicas") {
-            errors.push(
-                status
-                    .get(field)
-                    .invalid("cannot be greater than status.replicas"),
-            );
+            let why = "cannot be greater than status.replicas";
+            let place = status.get(field).path();
+            errors.push(FieldError::invalid(place, count(field), why));
         }
     }
     if count("availableReplicas") > count("readyReplicas") {

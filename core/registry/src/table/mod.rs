@@ -135,7 +135,7 @@ impl Table<'_> {
             IncludeObject::Metadata => json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
-                "metadata": object.get("metadata").cloned().unwrap_or_else(|| json!({})),
+                "metadata": crate::list::own_metadata(object),
             }),
         }
     }

@@ -80,6 +80,7 @@ impl Explanations {
              v1.36.4 and compares\nstatus codes, bodies, warnings and watch streams.\n\
              Identities, versions, times, generated names and given-out addresses are compared by what they refer \
              to, not by how they are written.\n\
+             Causes of a refusal are compared once each: upstream repeats those that it finds twice.\n\
              Everything else is the same, but for this:\n\n",
         );
         for one in &self.0 {

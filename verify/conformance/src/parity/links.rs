@@ -105,7 +105,8 @@ impl Links {
         if let Some(known) = self.words.forth.get(word) {
             return known;
         }
-        if word.contains('.') || before.ends_with("odePort\":") {
+        let in_cell = before.ends_with(':') && after.starts_with('/');
+        if word.contains('.') || in_cell || before.ends_with("odePort\":") {
             let known = self.given_out.forth.get(word);
             return known.map_or(word, String::as_str);
         }

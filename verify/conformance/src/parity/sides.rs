@@ -37,7 +37,12 @@ pub(crate) struct Sides {
 impl Sides {
     /// Starts both, without controllers and nodes: whatever happens is an answer to a request.
     pub(crate) async fn start() -> Result<Self> {
-        let cluster = Cluster::start(ClusterOptions::default()).await?;
+        let cluster = Cluster::start(ClusterOptions {
+            // Ours has upstream's own default.
+            apiserver_flags: vec!["--service-cluster-ip-range=10.96.0.0/12".to_owned()],
+            ..ClusterOptions::default()
+        })
+        .await?;
         let options = PlaneOptions {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             nodes: 0,

@@ -182,7 +182,7 @@ fn pull_policy(image: Option<&Value>) -> Value {
 /// image has no tag at all.
 fn is_latest(image: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@+[]".contains(&byte);
-    if image.is_empty() || !image.bytes().all(is_word) {
+    if image.is_empty() || image.len() > 255 || !image.bytes().all(is_word) {
         return false;
     }
     match image.split_once('@') {

@@ -1,6 +1,7 @@
 //! Whether two texts say the same when moments, ages and identities in them are set aside.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::parity::links::Links;
 
@@ -18,8 +19,30 @@ pub(super) fn same_text(links: &Links, theirs: &str, ours: &str) -> bool {
     if is_age(theirs) && is_age(ours) {
         return true;
     }
+    if let (Some(theirs), Some(ours)) = (with_document(theirs), with_document(ours)) {
+        return same_document(links, &theirs, &ours);
+    }
     let theirs = links.text(theirs);
     same_words(links, &theirs, ours)
+}
+
+/// A message with a JSON object in quotes: what stands around it, and the object.
+fn with_document(text: &str) -> Option<(String, Value)> {
+    let start = text.find("\"{\\\"")?;
+    let (before, rest) = text.split_at(start);
+    // The text is a Go string, which is read like one of JSON as far as objects go.
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let inner = values.next()?.ok()?;
+    let after = rest.get(values.byte_offset()..)?;
+    let document = serde_json::from_str(&inner).ok()?;
+    Some((format!("{before}{after}"), document))
+}
+
+/// Compares messages with objects in them, whose members may be in any order.
+fn same_document(links: &Links, theirs: &(String, Value), ours: &(String, Value)) -> bool {
+    let same_around = same_text(links, &theirs.0, &ours.0);
+    let (theirs, ours) = (theirs.1.to_string(), ours.1.to_string());
+    same_around && same_words(links, &links.text(&theirs), &ours)
 }
 
 /// Whether two moments are about the same and written alike; `None` if they are no moments.
@@ -61,8 +84,23 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
             left == right
                 || links.version(left) == *right
                 || same_moment(left, right) == Some(true)
+                || is_generated(left, right)
                 || (about_versions && number(left) && number(right))
         })
+}
+
+/// Whether two names are the same but for an end that was drawn. Prefixes of generated names begin with `gen`.
+pub(super) fn is_generated(theirs: &str, ours: &str) -> bool {
+    let prefix = |text: &str| {
+        let at = text.len().checked_sub(5)?;
+        let (prefix, end) = (text.get(..at)?.to_owned(), text.get(at..)?);
+        let drawn = end
+            .bytes()
+            .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
+        let is_prefix = prefix.starts_with("gen") || prefix.starts_with("Gen_");
+        (drawn && is_prefix).then_some(prefix)
+    };
+    theirs != ours && prefix(theirs).is_some() && prefix(theirs) == prefix(ours)
 }
 
 #[cfg(test)]

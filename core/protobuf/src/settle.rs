@@ -1,0 +1,171 @@
+//! What upstream's types make of an object: what its JSON always has is there, what it never has is not.
+//!
+//! Go cannot tell an empty list from none, nor a zero from nothing where a field is no pointer. So an object that
+//! went through upstream has lost what its type cannot hold (`minReadySeconds: 0`, `args: []`) and has gained what
+//! its type always holds (`resources: {}`, a list that is null).
+
+use serde_json::{Map, Value};
+
+use crate::table::{Arity, Field, Form, Kind, Message, Table, table};
+
+/// As deep as objects are looked at.
+const DEPTH_MAX: usize = 100;
+
+/// Makes an object of a built-in kind what upstream's types would make of it. Kinds that are not known are left
+/// alone.
+pub fn settle(api_version: &str, kind: &str, object: &mut Map<String, Value>) {
+    let table = table();
+    if let Some(message) = table.kind(api_version, kind) {
+        settle_message(table, message, object, 0);
+    }
+}
+
+fn settle_message(
+    table: &Table<'_>,
+    message: &Message<'_>,
+    object: &mut Map<String, Value>,
+    depth: usize,
+) {
+    if depth > DEPTH_MAX {
+        return;
+    }
+    for field in &message.fields {
+        match (field.name, field.of) {
+            ("", Kind::Message(place)) => {
+                settle_message(table, table.message(place), object, depth + 1);
+            }
+            _ => settle_field(table, field, object, depth),
+        }
+    }
+}
+
+fn settle_field(
+    table: &Table<'_>,
+    field: &Field<'_>,
+    object: &mut Map<String, Value>,
+    depth: usize,
+) {
+    let inner = match field.of {
+        Kind::Message(place) => Some(table.message(place)),
+        _ => None,
+    };
+    let inner = inner.filter(|message| message.form == Form::Object);
+    if let Some(value) = object.get_mut(field.name) {
+        if let Some(message) = inner {
+            each(field.arity, value, |object| {
+                settle_message(table, message, object, depth + 1);
+            });
+        }
+        if is_nothing(field, value) {
+            object.remove(field.name);
+        }
+    }
+    if field.always && !object.contains_key(field.name) {
+        let mut value = zero(table, field);
+        if let (Some(message), Value::Object(object)) = (inner, &mut value) {
+            settle_message(table, message, object, depth + 1);
+        }
+        object.insert(field.name.to_owned(), value);
+    }
+}
+
+fn each(arity: Arity, value: &mut Value, mut then: impl FnMut(&mut Map<String, Value>)) {
+    match (arity, value) {
+        (Arity::One, Value::Object(object)) => then(object),
+        (Arity::Many, Value::Array(items)) => {
+            items
+                .iter_mut()
+                .filter_map(Value::as_object_mut)
+                .for_each(then);
+        }
+        (Arity::Map, Value::Object(members)) => members
+            .values_mut()
+            .filter_map(Value::as_object_mut)
+            .for_each(then),
+        _ => {}
+    }
+}
+
+/// Whether upstream's type cannot tell a value from none.
+fn is_nothing(field: &Field<'_>, value: &Value) -> bool {
+    match (field.arity, value) {
+        (_, Value::Null) => true,
+        (Arity::Many, Value::Array(items)) => items.is_empty(),
+        (Arity::Map, Value::Object(members)) => members.is_empty(),
+        (Arity::One, value) if field.zero_is_absent => match value {
+            Value::String(text) => text.is_empty(),
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::Bool(flag) => !flag,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// What is written for nothing.
+fn zero(table: &Table<'_>, field: &Field<'_>) -> Value {
+    match (field.arity, field.of) {
+        (Arity::Many | Arity::Map, _) | (_, Kind::Bytes | Kind::Json) => Value::Null,
+        (_, Kind::Text) => "".into(),
+        (_, Kind::Bool) => false.into(),
+        (_, Kind::Int32 | Kind::Int64 | Kind::Double) => 0.into(),
+        (_, Kind::Message(place)) => match table.message(place).form {
+            Form::Object => Value::Object(Map::new()),
+            Form::IntOrString => 0.into(),
+            Form::Quantity => "0".into(),
+            Form::Value | Form::Last | Form::Time | Form::MicroTime => Value::Null,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settled(api_version: &str, kind: &str, value: Value) -> Value {
+        let Value::Object(mut object) = value else {
+            return Value::Null;
+        };
+        settle(api_version, kind, &mut object);
+        Value::Object(object)
+    }
+
+    #[test]
+    fn what_a_type_always_holds_is_there_and_what_it_cannot_hold_is_not() {
+        let deployment = json!({
+            "metadata": {"name": "a", "labels": {}},
+            "spec": {"replicas": 0, "minReadySeconds": 0, "paused": false, "template": {"spec": {
+                "containers": [{"name": "c", "args": [], "tty": false}],
+                "hostNetwork": false,
+            }}},
+        });
+        let want = json!({
+            "metadata": {"name": "a"},
+            "spec": {
+                "replicas": 0,
+                "selector": null,
+                "strategy": {},
+                "template": {"metadata": {}, "spec": {"containers": [{"name": "c", "resources": {}}]}},
+            },
+            "status": {},
+        });
+        let is = settled("apps/v1", "Deployment", deployment);
+        assert_eq!(is["spec"]["template"], want["spec"]["template"]);
+        assert_eq!(is["metadata"], want["metadata"]);
+        assert_eq!(is["spec"]["replicas"], 0);
+        assert!(is["spec"].get("minReadySeconds").is_none());
+        assert_eq!(is["status"], json!({}));
+        let role = json!({"metadata": {"name": "a"}, "rules": []});
+        let role = settled("rbac.authorization.k8s.io/v1", "Role", role);
+        assert_eq!(role["rules"], Value::Null);
+        assert!(role.as_object().unwrap().contains_key("rules"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_alone() {
+        let odd = json!({"spec": {"list": []}});
+        assert_eq!(settled("odd/v1", "Odd", odd.clone()), odd);
+    }
+}
