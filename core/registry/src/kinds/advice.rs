@@ -12,12 +12,12 @@ use crate::object::{Meta, Object, at};
 /// What is told whoever creates such an object, beside what its rules say.
 pub(crate) fn on_create(resource: &Resource, object: &Object) -> Vec<String> {
     let mut told = Vec::new();
-    let names_pods = match (resource.group.as_str(), resource.plural.as_str()) {
-        ("", "replicationcontrollers") => true,
-        ("apps", "deployments" | "replicasets") => true,
-        ("batch", "jobs" | "cronjobs") => true,
-        _ => false,
-    };
+    let names_pods = matches!(
+        (resource.group.as_str(), resource.plural.as_str()),
+        ("", "replicationcontrollers")
+            | ("apps", "deployments" | "replicasets")
+            | ("batch", "jobs" | "cronjobs")
+    );
     let wrong = names::mistakes(NameRule::Label, object.name(), false);
     if names_pods && !wrong.is_empty() {
         told.push(format!(
