@@ -49,7 +49,7 @@ impl Registry {
 
     fn assign(&mut self, call: &Call<'_>, binding: Object) -> Result<Answer, Failure> {
         check(&binding)?;
-        self.admit_part(call, &Value::Object(binding.clone()))?;
+        let binding = self.admit_part(call, binding)?;
         let (seen, old) = self.read(call)?;
         let conflict = |why: String| {
             let name = old.name();

@@ -47,7 +47,7 @@ impl Registry {
             let error = crate::FieldError::invalid(field, true, why);
             return Err(Failure::invalid("policy", "Eviction", name, &[error]));
         }
-        self.admit_part(call, &Value::Object(eviction))?;
+        self.admit_part(call, eviction)?;
         let (_, pod) = self.read(call)?;
         if !is_beyond_budgets(&pod) {
             let budgets = self.budgets_of(call, &pod);

@@ -3,14 +3,13 @@
 //! Upstream: `pkg/registry/*/*/storage/storage.go`.
 
 use flyball_storage::Transaction;
-use serde_json::Value;
 
 use crate::admission::{self, Effects, Review};
 use crate::answer::Answer;
 use crate::decode;
 use crate::failure::Failure;
 use crate::managed::Note;
-use crate::object::{Meta, at};
+use crate::object::{Meta, Object, at};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::text;
@@ -51,13 +50,14 @@ impl Registry {
         }
     }
 
-    /// Asks admission about what is sent to a part, before the object is looked at.
-    pub(crate) fn admit_part(&self, call: &Call<'_>, sent: &Value) -> Result<(), Failure> {
-        let mut sent = sent.as_object().cloned().unwrap_or_default();
+    /// Asks admission about what is sent to a part, before the object is looked at, and answers what
+    /// it made of it.
+    pub(crate) fn admit_part(&self, call: &Call<'_>, mut sent: Object) -> Result<Object, Failure> {
         let review = Review::of_create(self, call, &call.path.name);
         let mut effects = Effects::default();
         admission::mutate(&review, &mut sent, &mut effects)?;
-        admission::validate(&review, &sent, &mut effects)
+        admission::validate(&review, &sent, &mut effects)?;
+        Ok(sent)
     }
 
     /// Replaces a part of an object by what was sent.

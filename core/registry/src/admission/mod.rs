@@ -32,6 +32,7 @@ mod runtime_class;
 mod service_account;
 mod storage_protection;
 mod taint_nodes;
+mod topology_labels;
 
 pub(crate) use review::{Effects, Operation, Review};
 
@@ -75,6 +76,7 @@ const PLUGINS: &[&dyn Plugin] = &[
     &certificates::CertificateSigning,
     &certificates::CertificateSubjectRestriction,
     &default_classes::DefaultIngressClass,
+    &topology_labels::PodTopologyLabels,
     &pod_resize::PodResizeValidator,
     &resource_quota::ResourceQuota,
     &escalation::Escalation,

@@ -267,3 +267,32 @@ fn who_has_no_role_is_refused() {
         "{told}"
     );
 }
+
+#[test]
+fn a_pod_knows_where_its_node_is() {
+    let mut server = Server::new();
+    let labels = json!({
+        "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r", "other": "o",
+    });
+    let node =
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}});
+    server.post("/api/v1/nodes", &node);
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "web", "labels": {"topology.kubernetes.io/zone": "elsewhere"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    server.post(pods, &pod);
+    let binding = json!({
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "web"},
+        "target": {"kind": "Node", "name": "n"},
+    });
+    let (code, answer) = server.post(&format!("{pods}/web/binding"), &binding);
+    assert_eq!(code, 201, "{answer}");
+    let (_, bound) = server.get(&format!("{pods}/web"));
+    assert_eq!(
+        bound["metadata"]["labels"],
+        json!({"topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r"})
+    );
+}
