@@ -360,7 +360,7 @@ impl Registry {
             return answered(shown::as_asked(call, answer));
         }
         if components::are(&call.resource) {
-            return answered(components::answer(call)?);
+            return answered(shown::as_asked(call, components::answer(call)?));
         }
         if served::is_bindings(&call.resource) {
             return answered(self.bind_named(call)?);

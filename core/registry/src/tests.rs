@@ -135,15 +135,15 @@ impl Server {
         self.send(Method::Delete, target, "application/json", body)
     }
 
-    fn watch(&mut self, target: &str) -> Box<Watch> {
+    pub(crate) fn watch(&mut self, target: &str) -> Box<Watch> {
         match self.reply(Method::Get, target, "", &[]) {
             Reply::Watch(watch) => watch,
             other => panic!("{target}: {other:?}"),
         }
     }
 
-    /// The kinds of the lines that a watch has to tell, with name and version of their objects.
-    fn told(&self, watch: &mut Watch) -> Vec<String> {
+    /// The lines that a watch has to tell.
+    pub(crate) fn lines(&self, watch: &mut Watch) -> Vec<Value> {
         let mut out = Vec::new();
         let through = self.registry.revision();
         while self
@@ -155,16 +155,21 @@ impl Server {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty());
         lines
-            .map(|line| {
-                let line: Value = serde_json::from_slice(line).unwrap();
-                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                format!(
-                    "{} {}",
-                    text(&line["type"]),
-                    text(&line["object"]["metadata"]["name"])
-                )
-            })
+            .map(|line| serde_json::from_slice(line).unwrap())
             .collect()
+    }
+
+    /// The kinds of the lines that a watch has to tell, with the names of their objects.
+    fn told(&self, watch: &mut Watch) -> Vec<String> {
+        let told = |line: &Value| {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            format!(
+                "{} {}",
+                text(&line["type"]),
+                text(&line["object"]["metadata"]["name"])
+            )
+        };
+        self.lines(watch).iter().map(told).collect()
     }
 }
 

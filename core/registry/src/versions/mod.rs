@@ -10,6 +10,8 @@
 mod autoscalers;
 mod events;
 mod metrics;
+#[cfg(test)]
+mod tests;
 
 use bytes::Bytes;
 use flyball_schema::{Resource, Schema, builtin};
