@@ -28,6 +28,13 @@
 //! - *disk*: what the folder takes in the end; at most 10,000 different keys are written.
 //! - *reopen*: how long it takes to open the folder again and read all of it.
 //!
+//! # `bench plane`
+//!
+//! Starts `flyball up` as a process of its own and uses it over HTTPS. *start to first accepted write* ends when a
+//! client that waits for the kubeconfig has had a ConfigMap created. *pods a second* counts from the first request
+//! for a Deployment until the last pod is available, with the client on the same machine. With `--check` it fails
+//! unless the limits are kept; on a machine with other work the times are worth nothing, and CPU per pod says more.
+//!
 //! # `bench workloads`
 //!
 //! Runs each manager on a fresh etcd and kube-apiserver of its own, all on this machine, with the same
@@ -56,6 +63,7 @@
 mod bytes;
 #[cfg(feature = "engines")]
 mod commits;
+mod plane;
 mod progress;
 mod table;
 mod workloads;
@@ -73,6 +81,7 @@ fn main() -> ExitCode {
         Some(("bytes", arguments)) => bytes::run(arguments, || ALLOCATOR.allocated()),
         #[cfg(feature = "engines")]
         Some(("commits", arguments)) => commits::run(arguments, || ALLOCATOR.allocated()),
+        Some(("plane", arguments)) => plane::run(arguments),
         Some(("workloads", arguments)) => workloads::run(arguments),
         _ => Ok(false),
     };
@@ -92,6 +101,7 @@ fn command_line() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(bytes::command_line())
+        .subcommand(plane::command_line())
         .subcommand(workloads::command_line());
     #[cfg(feature = "engines")]
     let command = command.subcommand(commits::command_line());
