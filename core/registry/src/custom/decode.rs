@@ -66,6 +66,14 @@ pub(crate) fn check(
     mut sent: Value,
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
+    let expected = call.resource.api_version();
+    let version = text(&sent, "apiVersion");
+    if version != expected {
+        let error = FieldError::invalid("apiVersion", version, format!("must be {expected}"));
+        let (group, kind) = (&call.resource.group, &call.resource.kind);
+        let name = sent["metadata"]["name"].as_str().unwrap_or_default();
+        return Err(Failure::invalid(group, kind, name, &[error]));
+    }
     let strict = prune(custom.schema(), &mut sent);
     let decoded = Decoded {
         value: sent,

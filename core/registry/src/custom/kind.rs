@@ -250,6 +250,9 @@ impl Custom {
             .filter_map(|owner| owner["apiVersion"].as_str());
         versions.find_map(|version| {
             let (group, name) = version.split_once('/')?;
+            if name == self.own().name.as_str() {
+                return None;
+            }
             let mut all = self.versions.all.iter();
             let of = all.find(|of| of.name == name && self.versions.group == group)?;
             let unknown = prune(of.schema(), &mut object.clone());

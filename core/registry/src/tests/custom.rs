@@ -274,4 +274,5 @@ as_upstream! {
     mistakes_in_definitions_are_found_as_upstream_finds_them: "definitions",
     objects_are_served_as_upstream_serves_them: "objects",
     definitions_live_and_go_as_upstream_lets_them: "lifecycle",
+    schemas_are_kept_as_upstream_keeps_them: "schemas",
 }

@@ -146,6 +146,8 @@ fn plain(value: Value) -> Value {
                 if let Some(Value::Array(items)) = fields.get_mut(name) {
                     *items = items.drain(..).map(plain).collect();
                     items.sort_by_key(Value::to_string);
+                    // Upstream looks at metadata up to three times, and tells each time what it finds.
+                    items.dedup();
                 }
             }
             let several = fields

@@ -162,12 +162,17 @@ impl Definition {
         let mut errors = Vec::new();
         let text = |path: &str| at(definition, path).as_str().unwrap_or_default();
         let expected = format!("{}.{}", text("spec.names.plural"), text("spec.group"));
-        if definition.name() != expected && old.is_none() {
-            errors.push(FieldError::invalid(
-                "metadata.name",
-                definition.name(),
-                "must be spec.names.plural+\".\"+spec.group",
-            ));
+        for field in ["generateName", "name"] {
+            let said = definition.meta_text(field);
+            let may_lack = field == "generateName" && said.is_empty();
+            if old.is_none() && said != expected && !may_lack {
+                let detail = "must be spec.names.plural+\".\"+spec.group";
+                errors.push(FieldError::invalid(
+                    format!("metadata.{field}"),
+                    said,
+                    detail,
+                ));
+            }
         }
         spec::check(definition, &mut errors);
         if let Some(old) = old {

@@ -192,7 +192,7 @@ fn unsupported(schema: &Value, path: &str, place: &Place, errors: &mut Vec<Field
 }
 
 /// Whether nothing in a schema is unsupported, so that it can be asked whether it is structural.
-fn is_convertible(schema: &Value) -> bool {
+pub(super) fn is_convertible(schema: &Value) -> bool {
     let is_clear = UNSUPPORTED.iter().all(|name| schema[*name].is_null());
     is_clear && !schema["items"].is_array() && parts(schema).all(|(_, of)| is_convertible(of))
 }
