@@ -33,7 +33,12 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
             object["metadata"]["managedFields"] = json!([]);
         }
     }
-    let _ = with_change(call, |change| {
+    // Only what is new is compared with an object in which nothing is set.
+    let blank = match live {
+        None => blank(call),
+        Some(_) => Value::Null,
+    };
+    let _ = with_change_from(call, &blank, |change| {
         flyball_patch::update(live.as_ref(), &mut object, change)
     });
     let Value::Object(object) = object else {
@@ -56,10 +61,13 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
 
 /// Gives the change that a call makes to `then`.
 pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> T {
+    with_change_from(call, &blank(call), then)
+}
+
+fn with_change_from<T>(call: &Call<'_>, blank: &Value, then: impl FnOnce(&Change<'_>) -> T) -> T {
     let api_version = call.resource.api_version();
     let custom = call.resource.of_definition();
     let ignored = FieldSet::of_names(ignored(call));
-    let blank = blank(call);
     let convert = |object: &Value, version: &str| match custom {
         Some(custom) => custom.in_version(object, version),
         None => versions::in_version(&call.resource, object, version),
@@ -70,7 +78,7 @@ pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> 
         kind: &call.resource.kind,
         subresource: &call.path.subresource,
         schema: call.schema(),
-        blank: &blank,
+        blank,
         ignored: &ignored,
         convert: &convert,
         now: call.request.now,

@@ -52,6 +52,10 @@ struct Walk {
 
 impl Walk {
     fn visit(&mut self, of: TypeRef<'_>, before: Option<&Value>, after: Option<&Value>) {
+        // Most of an object stays as it is, and comparing text costs less than naming fields.
+        if before.is_some() && before == after {
+            return;
+        }
         let (atom_before, atom_after) = (of.atom(before), of.atom(after));
         let was_leaf = if after.is_none() {
             self.visit_atom(atom_before, before, after)
