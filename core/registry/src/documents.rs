@@ -40,7 +40,11 @@ pub(crate) fn answer(
         // Upstream's aggregator answers for these, to any method.
         ["apis"] => choose(request.accept, Offer::Discovery)?,
         ["apis", group] if served.has_group(group) => choose(request.accept, Offer::Plain)?,
-        ["openapi", ..] => return Ok(schemas(request.path, served)),
+        ["openapi", ..] => {
+            // Who takes nothing but protobuf is told so instead of being given what it cannot read.
+            check_route(request.accept, &[Media::Json.name()])?;
+            return Ok(schemas(request.path, served));
+        }
         _ => return Ok(None),
     };
     let told: Vec<Cow<'_, Resource>> = served.kinds().iter().map(|kind| kind.told()).collect();

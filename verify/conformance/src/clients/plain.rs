@@ -6,6 +6,8 @@ use regex::Regex;
 
 /// What is replaced by what, in this order. The letters are those that upstream makes random names of.
 const RULES: &[(&str, &str)] = &[
+    // What client-go notes down for itself: watches that it ended, mostly.
+    (r"(?m)^[IWE]\d{4} \d\d:\d\d:\d\d.*\n", ""),
     (
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
         "UID",
@@ -87,6 +89,7 @@ mod tests {
             ),
             ("at 2026-11-16T10:18:29Z and later   ", "at TIME and later"),
             ("deployment.apps/web created", "deployment.apps/web created"),
+            ("I1116 12:05:55.125 1 x.go:1] noise\nword", "word"),
         ] {
             assert_eq!(plain(output), expected);
         }
