@@ -38,6 +38,8 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// After how many seconds it makes sense to ask again; 0 if that is not known.
     pub retry_after_seconds: u32,
+    /// What names this state of a document, for who has it already; empty if nothing does.
+    pub etag: String,
 }
 
 /// How the body of an answer is laid out.
@@ -79,6 +81,7 @@ impl Answer {
             layout: Layout::default(),
             warnings: Vec::new(),
             retry_after_seconds: 0,
+            etag: String::new(),
         }
     }
 

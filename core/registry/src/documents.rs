@@ -40,22 +40,21 @@ pub(crate) fn answer(
         // Upstream's aggregator answers for these, to any method.
         ["apis"] => choose(request.accept, Offer::Discovery)?,
         ["apis", group] if served.has_group(group) => choose(request.accept, Offer::Plain)?,
-        ["openapi", ..] => {
-            // Who takes nothing but protobuf is told so instead of being given what it cannot read.
-            check_route(request.accept, &[Media::Json.name()])?;
-            return Ok(schemas(request.path, served));
-        }
+        ["openapi", ..] => return Ok(schemas(request, served)),
         _ => return Ok(None),
     };
     let told: Vec<Cow<'_, Resource>> = served.kinds().iter().map(|kind| kind.told()).collect();
     let resources: Vec<&Resource> = told.iter().map(|one| &**one).collect();
     if choice.representation == Representation::Discovery {
-        return Ok(
-            discovery::aggregated(request.path, &resources).map(|document| Answer {
+        let document = discovery::aggregated(request.path, &resources);
+        return Ok(document.map(|document| {
+            let answer = Answer::document(&document).shown(choice);
+            Answer {
                 content_type: discovery::AGGREGATED,
-                ..Answer::document(&document).shown(choice)
-            }),
-        );
+                etag: fingerprint(&answer.body),
+                ..answer
+            }
+        }));
     }
     let addresses: Vec<(&str, &str)> = addresses
         .iter()
@@ -85,8 +84,22 @@ fn check_method(request: &Request<'_>) -> Result<(), Failure> {
 }
 
 /// A document that describes objects.
-fn schemas(path: &str, served: &Served) -> Option<Answer> {
-    let rest = path.strip_prefix("/openapi/")?;
+fn schemas(request: &Request<'_>, served: &Served) -> Option<Answer> {
+    let rest = request.path.strip_prefix("/openapi/")?;
+    let etag = match rest.split_once('/') {
+        None if rest == "v2" => all_schemas(served),
+        Some(("v3", root)) => {
+            let (group, version) = root_of(root)?;
+            served.schema_version(group, version)
+        }
+        _ => String::new(),
+    };
+    // Who takes nothing but protobuf is told so instead of being given what it cannot read.
+    if !etag.is_empty()
+        && let Err(failure) = check_route(request.accept, &[Media::Json.name()])
+    {
+        return Some(Answer::refusal(failure, request.accept));
+    }
     let document = match rest.split_once('/') {
         None if rest == "v2" => {
             let all = described();
@@ -113,16 +126,48 @@ fn schemas(path: &str, served: &Served) -> Option<Answer> {
     };
     Some(Answer {
         layout: Layout::Fixed,
+        etag,
         ..Answer::document(&document)
     })
 }
 
+/// What names the state of all schemas together.
+fn all_schemas(served: &Served) -> String {
+    let mut offered: Vec<(&str, &str)> = served
+        .kinds()
+        .iter()
+        .map(|kind| (kind.group.as_str(), kind.version.as_str()))
+        .collect();
+    offered.dedup();
+    let mut all = String::new();
+    for (group, version) in offered {
+        all.push_str(&served.schema_version(group, version));
+    }
+    fingerprint(all.as_bytes())
+}
+
+/// A name for these bytes that others are not likely to have.
+fn fingerprint(bytes: &[u8]) -> String {
+    // FNV-1a, of 128 bits.
+    let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    let prime = 0x0000_0000_0100_0000_0000_0000_0000_013b_u128;
+    let hash = bytes.iter().fold(start, |hash, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(prime)
+    });
+    format!("{hash:032X}")
+}
+
+/// The group and version that a path of the third kind of documents names.
+fn root_of(root: &str) -> Option<(&str, &str)> {
+    match root.split('/').collect::<Vec<_>>().as_slice() {
+        ["api", version] => Some(("", *version)),
+        ["apis", group, version] => Some((*group, *version)),
+        _ => None,
+    }
+}
+
 fn described_group(root: &str, served: &Served) -> Option<Value> {
-    let (group, version) = match root.split('/').collect::<Vec<_>>().as_slice() {
-        ["api", version] => ("", *version),
-        ["apis", group, version] => (*group, *version),
-        _ => return None,
-    };
+    let (group, version) = root_of(root)?;
     let all = described();
     let mut offered = all.offered(group, version);
     let kinds = served.kinds().iter();

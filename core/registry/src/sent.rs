@@ -50,9 +50,10 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
             warnings,
         });
     }
+    let starts = body.iter().find(|byte| !byte.is_ascii_whitespace());
     let is_text = language.is_empty() || language.ends_with("json") || is_applied;
     let body = match std::str::from_utf8(body) {
-        Err(_) if is_text => String::from_utf8_lossy(body)
+        Err(_) if is_text && matches!(starts, Some(b'{' | b'[')) => String::from_utf8_lossy(body)
             .into_owned()
             .into_bytes()
             .into(),

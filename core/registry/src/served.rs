@@ -231,7 +231,8 @@ impl Served {
         let kinds = kinds.filter(|kind| kind.group == group && kind.version == version);
         let customs = kinds.filter_map(|kind| kind.of_definition());
         let numbers = customs.map(|custom| format!("-{:016x}", custom.digest()));
-        std::iter::once(env!("CARGO_PKG_VERSION").to_owned())
+        let built_in = flyball_schema::digest();
+        std::iter::once(format!("{}-{built_in:016X}", env!("CARGO_PKG_VERSION")))
             .chain(numbers)
             .collect()
     }

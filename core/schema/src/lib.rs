@@ -17,7 +17,7 @@ mod resource;
 mod rules;
 mod types;
 
-pub use builtin::{BuiltIn, builtin, described};
+pub use builtin::{BuiltIn, builtin, described, digest};
 pub use custom::{
     SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
     go_number, is_known_format, structural_faults, value_faults, value_faults_of_update,

@@ -75,7 +75,11 @@ impl<'a> Reader<'a> {
                 Some(Err(error)) => {
                     let line = error.marker().line();
                     let told = words(&error.info());
-                    return Err(ReadFailed(format!("line {line}: {told}")));
+                    // Go's scanner does not count the first line.
+                    return Err(ReadFailed(match line {
+                        1 if told.starts_with("mapping values") => told,
+                        line => format!("line {line}: {told}"),
+                    }));
                 }
                 Some(Ok((Event::Comment(..), _))) => {}
                 Some(Ok(found)) => return Ok(Some(found)),
@@ -223,7 +227,7 @@ fn words(said: &str) -> String {
         "mapping values are not allowed in this context".to_owned()
     } else if lower.contains("recursion") || lower.contains("nesting") {
         format!("exceeded max depth of {DEPTH_MAX}")
-    } else if lower.contains("while parsing a node") {
+    } else if lower.contains("while parsing a node") || lower.contains("unclosed bracket") {
         "did not find expected node content".to_owned()
     } else {
         said.to_owned()

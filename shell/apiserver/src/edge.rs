@@ -10,12 +10,12 @@ use bytes::Bytes;
 use flyball_rbac::{MASTERS, UNAUTHENTICATED, User};
 use flyball_registry::{Answer, Failure, Path, Reply, ResourcePath};
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT,
-    VARY,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
+    HeaderName, IF_NONE_MATCH, LOCATION, USER_AGENT, VARY,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::{Instant, timeout};
 
@@ -35,6 +35,9 @@ type Closing = tokio::sync::watch::Receiver<bool>;
 
 /// The largest body that is read, as upstream's.
 const BODY_BYTES_MAX: usize = 3 << 20;
+
+/// How much of a body that is too large is passed over, so that its sender gets to read why.
+const PASSED_OVER_BYTES_MAX: usize = 16 << 20;
 
 /// The header that names a request in logs.
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -62,6 +65,9 @@ pub(crate) async fn serve(
             response
         }
     };
+    if head.method == Method::HEAD {
+        response = without_body(response);
+    }
     let headers = response.headers_mut();
     headers
         .entry(CACHE_CONTROL)
@@ -73,6 +79,15 @@ pub(crate) async fn serve(
         headers.insert(AUDIT_ID, name);
     }
     response
+}
+
+/// The head of an answer, which tells how long its body would be.
+fn without_body(response: Response<Body>) -> Response<Body> {
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Response::from_parts(head, Body::whole(Bytes::new()))
 }
 
 /// What a request is counted as; `None` if what it names is not served.
@@ -190,7 +205,7 @@ async fn placed(
 async fn received(
     server: &Arc<ApiServer>,
     asked: &Asked<'_>,
-    body: Incoming,
+    mut body: Incoming,
 ) -> Result<Bytes, Response<Body>> {
     let is_known = !asked
         .user
@@ -205,20 +220,31 @@ async fn received(
     if !is_known || is_too_large {
         check_access(server, asked).await?;
     }
-    if is_too_large {
+    let mut kept = Vec::new();
+    let mut seen = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let why = format!("the body of the request broke off: {error}");
+            refused(asked, Failure::bad_request(why))
+        })?;
+        let Ok(bytes) = frame.into_data() else {
+            continue;
+        };
+        seen += bytes.len();
+        if is_too_large || seen > BODY_BYTES_MAX {
+            kept = Vec::new();
+        } else {
+            kept.extend_from_slice(&bytes);
+        }
+        if seen > PASSED_OVER_BYTES_MAX {
+            break;
+        }
+    }
+    if is_too_large || seen > BODY_BYTES_MAX {
+        check_access(server, asked).await?;
         return Err(refused(asked, too_large()));
     }
-    match Limited::new(body, BODY_BYTES_MAX).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            check_access(server, asked).await?;
-            Err(refused(asked, too_large()))
-        }
-        Err(error) => {
-            let why = format!("the body of the request broke off: {error}");
-            Err(refused(asked, Failure::bad_request(why)))
-        }
-    }
+    Ok(kept.into())
 }
 
 async fn check_access(server: &Arc<ApiServer>, asked: &Asked<'_>) -> Result<(), Response<Body>> {
@@ -261,6 +287,41 @@ fn refused(asked: &Asked<'_>, failure: Failure) -> Response<Body> {
 const QUICK_BYTES: usize = 64 << 10;
 
 async fn shown(asked: &Asked<'_>, answer: Answer) -> Response<Body> {
+    if answer.etag.is_empty() {
+        return laid_out_for(asked, answer).await;
+    }
+    let etag = format!("\"{}\"", answer.etag);
+    let is_known = asked.header(IF_NONE_MATCH) == etag;
+    let hash = asked.target.value("hash").to_owned();
+    let is_discovery = answer.content_type.contains(';');
+    let mut response = if !hash.is_empty() && hash != answer.etag {
+        let mut moved = Page::text(301, "").respond();
+        let at = format!("{}?hash={}", asked.target.path, answer.etag);
+        if let Ok(at) = HeaderValue::from_str(&at) {
+            moved.headers_mut().insert(LOCATION, at);
+        }
+        moved
+    } else if is_known {
+        let mut known = Page::text(304, "").respond();
+        known.headers_mut().remove(CONTENT_TYPE);
+        known
+    } else {
+        laid_out_for(asked, answer).await
+    };
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        headers.insert(ETAG, etag);
+    }
+    headers.append(VARY, HeaderValue::from_static("Accept"));
+    if is_discovery {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("public"));
+    } else if etag.trim_matches('"') == hash {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
+    }
+    response
+}
+
+async fn laid_out_for(asked: &Asked<'_>, answer: Answer) -> Response<Body> {
     let people = is_for_people(asked);
     let packs = unpacks(asked.header(ACCEPT_ENCODING));
     let takes_long = answer.body.len() > QUICK_BYTES && (people || packs || answer.is_converted());

@@ -81,6 +81,7 @@ mod tests {
             layout,
             warnings: Vec::new(),
             retry_after_seconds: 0,
+            etag: String::new(),
         }
     }
 

@@ -32,6 +32,18 @@ pub fn builtin() -> &'static BuiltIn {
     BUILTIN.get_or_init(|| BuiltIn::read(TYPES).unwrap_or_default())
 }
 
+/// A number that changes with what is built in.
+pub fn digest() -> u64 {
+    static DIGEST: OnceLock<u64> = OnceLock::new();
+    *DIGEST.get_or_init(|| {
+        // FNV-1a.
+        let bytes = TYPES.iter().chain(DESCRIPTIONS);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    })
+}
+
 /// The built-in kinds with descriptions, for documents.
 ///
 /// They are decoded at every call, because documents are made seldom and descriptions are most of the memory. Ids are

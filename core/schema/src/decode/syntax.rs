@@ -58,10 +58,9 @@ fn at(text: &[u8], line: usize, column: usize) -> Option<char> {
     let line = text
         .split(|byte| *byte == b'\n')
         .nth(line.checked_sub(1)?)?;
-    let rest = line.get(column.checked_sub(1)?..)?;
-    String::from_utf8_lossy(rest.get(..rest.len().min(4))?)
-        .chars()
-        .next()
+    // Go's scanner goes byte by byte, and shows one as a character of Latin-1.
+    line.get(column.checked_sub(1)?)
+        .map(|byte| char::from(*byte))
 }
 
 fn quoted(character: char) -> String {

@@ -70,14 +70,6 @@ async fn bodies_that_are_too_large_are_refused() {
     let served = Served::start(Limits::default()).await;
     let large = vec![b'x'; (3 << 20) + 1];
     let told = served.send("POST", MAPS, "application/json", &large).await;
-    // The refusal may be lost with the connection, which is closed on who goes on sending.
-    assert!(matches!(told.code, 0 | 413), "{}", told.head);
-    let head = format!(
-        "POST {MAPS} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n",
-        large.len()
-    );
-    let told = served.told(&head, b"").await;
     assert_eq!(told.code, 413);
     let text = told.text();
     assert!(

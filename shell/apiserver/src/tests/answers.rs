@@ -125,3 +125,62 @@ async fn nobody_sees_more_than_health_and_version() {
         assert_eq!(Told::read(&mut stream).await.code, code, "{target}");
     }
 }
+
+#[tokio::test]
+async fn who_has_a_document_already_does_not_get_it_again() {
+    let served = Served::start(Limits::default()).await;
+    let index = served.get("/openapi/v3", "").await;
+    let index: serde_json::Value = serde_json::from_slice(&index.body).unwrap();
+    let at = index["paths"]["apis/batch/v1"]["serverRelativeURL"]
+        .as_str()
+        .unwrap();
+    let told = served.get(at, "").await;
+    assert_eq!(
+        (told.code, told.header("cache-control")),
+        (200, Some("public, immutable"))
+    );
+    let etag = told.header("etag").unwrap().to_ascii_uppercase();
+    let plain = "/openapi/v3/apis/batch/v1";
+    let told = served
+        .get(plain, &format!("If-None-Match: {etag}\r\n"))
+        .await;
+    assert_eq!((told.code, told.body.len()), (304, 0));
+    assert_eq!(told.header("cache-control"), Some("no-cache, private"));
+    let told = served.get(&format!("{plain}?hash=OLD"), "").await;
+    assert_eq!(told.code, 301);
+    assert_eq!(
+        told.header("location").map(str::to_ascii_uppercase),
+        Some(at.to_ascii_uppercase())
+    );
+    assert_eq!(served.get(plain, "Accept: text/html\r\n").await.code, 406);
+    let all = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\r\n";
+    let told = served.get("/apis", all).await;
+    assert_eq!(
+        (told.code, told.header("cache-control")),
+        (200, Some("public"))
+    );
+    let etag = told.header("etag").unwrap().to_ascii_uppercase();
+    let told = served
+        .get("/apis", &format!("{all}If-None-Match: {etag}\r\n"))
+        .await;
+    assert_eq!(told.code, 304);
+}
+
+#[tokio::test]
+async fn the_head_of_an_answer_is_to_be_had_alone() {
+    let served = Served::start(Limits::default()).await;
+    let mut sender = speak_http2(&served).await;
+    for (target, code) in [
+        ("/healthz", 200),
+        ("/version", 405),
+        ("/api/v1/namespaces", 405),
+    ] {
+        let answer = sender
+            .send_request(http2_request("HEAD", target))
+            .await
+            .unwrap();
+        assert_eq!(answer.status(), code, "{target}");
+        assert!(answer.headers().contains_key("content-length"));
+        assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
+    }
+}
