@@ -153,3 +153,13 @@ fn a_scale_is_shown_in_columns_of_its_own() {
     assert_eq!(names, ["Name", "Desired", "Available", "Age"]);
     assert_eq!(shown["rows"][0]["cells"][1], 3);
 }
+
+#[test]
+fn who_takes_only_protobuf_is_not_given_schemas_in_json() {
+    let mut server = Server::new();
+    let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    for (accept, code) in [(protobuf, 406), ("application/json", 200), ("*/*", 200)] {
+        let answer = answered(&mut server, Method::Get, "/openapi/v2", accept).unwrap();
+        assert_eq!(answer.code, code, "{accept}");
+    }
+}
