@@ -74,14 +74,16 @@ impl Registry {
         warnings.append(&mut effects.warnings);
         let place = key(&call.resource, object.namespace(), object.name());
         if let Some(taken) = self.store().get(&place) {
-            return Err(self.taken(call, &object, &taken.value.object(&call.resource)));
+            let refusal = self.taken(call, &object, &taken.value.object(&call.resource));
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
         if call.query.dry_run {
             return Ok(Answer::new(201, text(&object)).warned(warnings));
         }
         if !object.resource_version().is_empty() {
             let message = "resourceVersion should not be set on objects to be created";
-            return Err(Failure::new(500, "", message));
+            let refusal = Failure::new(500, "", message);
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
         let beside = self.beside(call, None, Some((&object, chance)));
         let body = self.write(call, &mut object, |stored| {

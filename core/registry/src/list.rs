@@ -121,7 +121,12 @@ impl Registry {
             return Ok(None);
         }
         let parsed: Result<u64, _> = version.parse();
-        let wrong = |_| Failure::bad_request(format!("invalid resource version {version:?}"));
+        let wrong = |_| {
+            Failure::bad_request(format!(
+                "invalid resource version: resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing \
+                 {version:?}: invalid syntax"
+            ))
+        };
         let asked = parsed.map_err(wrong)?;
         let current = self.revision().0;
         if asked > current {

@@ -125,10 +125,19 @@ pub(crate) fn check_absent(call: &Call<'_>, new: &Object) -> Result<(), Failure>
 
 fn other_incarnation(call: &Call<'_>, uid: &str, is: &str) -> Failure {
     let (namespace, name) = (&call.path.namespace, &call.path.name);
+    let namespace = match call.resource.namespaced {
+        true => namespace.as_str(),
+        false => "",
+    };
+    let place = etcd::key(&call.resource, namespace, name);
+    // A dry run does not get as far as where keys get their prefix.
+    let place = match call.query.dry_run {
+        true => place.trim_start_matches("/registry"),
+        false => place.as_str(),
+    };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
-         UID in precondition: {uid}, UID in object meta: {is}",
-        etcd::key(&call.resource, namespace, name),
+        "StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
+         failed: UID in precondition: {uid}, UID in object meta: {is}"
     );
     Failure::conflict(&call.resource, name, &why)
 }

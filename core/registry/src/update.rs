@@ -34,7 +34,9 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let (mut new, warnings) = decode::object(call)?;
-        meta::check_place(call, &mut new)?;
+        if let Err(refusal) = meta::check_place(call, &mut new) {
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
+        }
         let new = call.to_kept(new);
         let answer = match self.read(call) {
             Ok((seen, old)) => {

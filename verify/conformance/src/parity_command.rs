@@ -61,8 +61,11 @@ pub(crate) async fn run(arguments: &ArgMatches) -> Result<bool> {
     for (title, times) in &outcome.explained {
         println!("explained {times:>5} times: {title}");
     }
+    let gaps = outcome.explained.iter();
+    let gaps = gaps.filter(|(title, _)| title.starts_with("gap: "));
+    let gaps: usize = gaps.map(|(_, times)| times).sum();
     println!(
-        "{} requests, {} unexplained differences, seed {seed} ({:.0} s)",
+        "{} requests, {gaps} known gaps, {} unexplained differences, seed {seed} ({:.0} s)",
         outcome.requests,
         outcome.unexplained,
         started.elapsed().as_secs_f64()

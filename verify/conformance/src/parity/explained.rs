@@ -35,6 +35,9 @@ pub(crate) struct Explanation {
     theirs: Option<String>,
     #[serde(default)]
     ours: Option<String>,
+    /// Whether it is not meant to stay.
+    #[serde(default)]
+    gap: bool,
     /// Whether everything else in the same answer is explained along with it.
     #[serde(default)]
     whole: bool,
@@ -52,7 +55,7 @@ impl Explanations {
     }
 
     /// Takes out what is explained; gives the titles of the explanations that were needed.
-    pub(crate) fn sift(&self, request: &Request, differences: &mut Vec<Difference>) -> Vec<&str> {
+    pub(crate) fn sift(&self, request: &Request, differences: &mut Vec<Difference>) -> Vec<String> {
         let mut used = Vec::new();
         for explanation in &self.0 {
             let before = differences.len();
@@ -65,7 +68,8 @@ impl Explanations {
                 differences.retain(|one| !explanation.explains(request, one));
             }
             if differences.len() < before {
-                used.push(explanation.title.as_str());
+                let kind = if explanation.gap { "gap: " } else { "" };
+                used.push(format!("{kind}{}", explanation.title));
             }
         }
         used
@@ -81,11 +85,19 @@ impl Explanations {
              Identities, versions, times, generated names and given-out addresses are compared by what they refer \
              to, not by how they are written.\n\
              Causes of a refusal are compared once each: upstream repeats those that it finds twice.\n\
+             Bookmarks that a server sends from time to time are left out.\n\
+             Bodies are spoilt in one or two places; what each field of each kind may hold beside that is compared by \
+             the cases of the registry.\n\
              Everything else is the same, but for this:\n\n",
         );
-        for one in &self.0 {
-            page.push_str(&format!("- **{}.** {}\n", one.title, one.reason.trim()));
-        }
+        let told = |gap: bool| {
+            let lines = self.0.iter().filter(|one| one.gap == gap);
+            let lines = lines.map(|one| format!("- **{}.** {}\n", one.title, one.reason.trim()));
+            lines.collect::<String>()
+        };
+        page.push_str(&told(false));
+        page.push_str("\n## Not yet the same\n\nThese were found by the same comparison and are not meant to stay:\n\n");
+        page.push_str(&told(true));
         page
     }
 }
@@ -162,6 +174,7 @@ mod tests {
             place: Some("code".to_owned()),
             theirs: None,
             ours: None,
+            gap: false,
             whole: true,
         };
         let differ = |place: &str| Difference {
@@ -172,7 +185,7 @@ mod tests {
         let all = Explanations(vec![explanation]);
         let mut differences = vec![differ("code"), differ("body.message")];
         let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
-        assert_eq!((used, differences), (vec!["t"], vec![]));
+        assert_eq!((used, differences), (vec!["t".to_owned()], vec![]));
         let mut differences = vec![differ("body.message")];
         let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
         assert!(used.is_empty());

@@ -72,6 +72,11 @@ impl Links {
         self.tokens.insert(theirs.to_owned(), ours.to_owned());
     }
 
+    /// Whether it is known what a word is on the other server.
+    pub(crate) fn knows(&self, theirs: &str) -> bool {
+        self.words.forth.contains_key(theirs)
+    }
+
     /// A version in the other server's words.
     pub(crate) fn version(&self, theirs: &str) -> String {
         let known = self.versions.forth.get(theirs);

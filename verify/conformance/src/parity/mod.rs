@@ -162,7 +162,7 @@ impl Run<'_> {
         *self.outcome.codes.entry(theirs.code).or_default() += 1;
         let mut differences = compare(&mut self.links, theirs, ours);
         for title in self.explanations.sift(request, &mut differences) {
-            *self.outcome.explained.entry(title.to_owned()).or_default() += 1;
+            *self.outcome.explained.entry(title).or_default() += 1;
         }
         if differences.is_empty() {
             return None;

@@ -154,6 +154,11 @@ impl Rules for Pod {
         )]
     }
 
+    fn warnings_on_update(&self, _new: &Object, _old: &Object) -> Vec<String> {
+        // Whoever updates a pod cannot change its name.
+        Vec::new()
+    }
+
     fn selectable_fields(&self) -> &'static [&'static str] {
         &[
             "spec.nodeName",

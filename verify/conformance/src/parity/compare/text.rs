@@ -74,7 +74,7 @@ fn is_age(text: &str) -> bool {
 fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
     let about_versions = theirs.contains("esource version") || theirs.contains("esourceVersion");
     let split = |text: &str| {
-        let words = text.split([' ', '"', ',', '(', ')', '{', '}', '\\']);
+        let words = text.split([' ', '"', ',', '(', ')', '{', '}', '\\', '=']);
         words.map(str::to_owned).collect::<Vec<_>>()
     };
     let (left, right) = (split(theirs), split(ours));
@@ -85,13 +85,25 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
                 || links.version(left) == *right
                 || same_moment(left, right) == Some(true)
                 || is_generated(left, right)
+                || (is_uid(left) && is_uid(right) && !links.knows(left))
                 || (about_versions && number(left) && number(right))
         })
+}
+
+/// Whether a text is an identity.
+pub(super) fn is_uid(text: &str) -> bool {
+    let groups: Vec<usize> = text.split('-').map(str::len).collect();
+    groups == [8, 4, 4, 4, 12]
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 /// Whether two names are the same but for an end that was drawn. Prefixes of generated names begin with `gen`.
 pub(super) fn is_generated(theirs: &str, ours: &str) -> bool {
     let prefix = |text: &str| {
+        // Names of pods to come have a number behind.
+        let text = text.strip_suffix("-2").unwrap_or(text);
         let at = text.len().checked_sub(5)?;
         let (prefix, end) = (text.get(..at)?.to_owned(), text.get(at..)?);
         let drawn = end

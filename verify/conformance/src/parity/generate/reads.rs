@@ -1,6 +1,6 @@
 //! Reads of one object, of collections in pages, of their changes, and of paths that lead nowhere.
 
-use super::{Episode, LABEL, Step};
+use super::{Episode, Step};
 use crate::parity::request::Request;
 
 impl Episode<'_> {
@@ -54,6 +54,8 @@ impl Episode<'_> {
         let mut kinds = self.chosen.clone();
         kinds.sort_unstable();
         kinds.dedup();
+        // What is cluster-wide is removed at the end, while the watch would look.
+        kinds.retain(|at| !self.kinds[*at].cluster);
         kinds.into_iter().map(|at| self.watch(at, since)).collect()
     }
 
@@ -79,10 +81,7 @@ impl Episode<'_> {
             }
             _ => request.with("resourceVersion", since),
         };
-        if self.kind(at).cluster {
-            let own = format!("{LABEL}={}", self.namespace);
-            request = request.with("labelSelector", own);
-        } else if self.chance.percent(40) {
+        if self.chance.percent(40) {
             request = self.own_only(request, at);
         }
         if self.chance.percent(20) {
