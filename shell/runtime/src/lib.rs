@@ -31,4 +31,4 @@ pub use health::{Check, Health};
 pub use metrics::{CONTENT_TYPE, Metrics};
 pub use run::{Controlled, Running, Setup, start};
 pub use term::Term;
-pub use turns::event_loop;
+pub use turns::{TURNS_AFAR, TURNS_WITHIN, event_loop};

@@ -13,9 +13,12 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::clock::lock;
 
-/// Turns a second under sustained load: one waits no longer than a thirtieth of what a request
-/// takes then.
-const PER_SECOND: f64 = 400.0;
+/// Turns a second of a process that talks to an API server elsewhere: under sustained load a
+/// request takes ten times as long as a turn.
+pub const TURNS_AFAR: u32 = 100;
+
+/// Turns a second of a process that is its own API server, where requests take microseconds.
+pub const TURNS_WITHIN: u32 = 400;
 
 /// Turns that may follow each other at once; more than any one object needs to settle.
 const BURST: f64 = 200.0;
@@ -24,8 +27,8 @@ const BURST: f64 = 200.0;
 ///
 /// One thread: the work between two requests is microseconds of pure code, and handing it from
 /// thread to thread costs more than doing it.
-pub fn event_loop() -> io::Result<Runtime> {
-    let turns = Mutex::new(Turns::new(Instant::now()));
+pub fn event_loop(turns_per_second: u32) -> io::Result<Runtime> {
+    let turns = Mutex::new(Turns::new(turns_per_second, Instant::now()));
     Builder::new_current_thread()
         .enable_all()
         // Called when there is nothing left to do, so nobody waits for this thread but what has
@@ -41,13 +44,15 @@ pub fn event_loop() -> io::Result<Runtime> {
 
 /// A bucket of turns.
 struct Turns {
+    per_second: f64,
     left: f64,
     at: Instant,
 }
 
 impl Turns {
-    fn new(now: Instant) -> Self {
+    fn new(per_second: u32, now: Instant) -> Self {
         Self {
+            per_second: f64::from(per_second.max(1)),
             left: BURST,
             at: now,
         }
@@ -58,11 +63,11 @@ impl Turns {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
         self.at = now;
         // At most one below zero: what is owed is paid by waiting.
-        self.left = (self.left + passed * PER_SECOND).min(BURST) - 1.0;
+        self.left = (self.left + passed * self.per_second).min(BURST) - 1.0;
         if self.left >= 0.0 {
             return Duration::ZERO;
         }
-        Duration::from_secs_f64(-self.left / PER_SECOND)
+        Duration::from_secs_f64(-self.left / self.per_second)
     }
 }
 
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn a_burst_is_free_and_then_turns_are_spread() {
         let mut now = Instant::now();
-        let mut turns = Turns::new(now);
+        let mut turns = Turns::new(TURNS_WITHIN, now);
         for _ in 0..200 {
             assert_eq!(turns.pause(now), Duration::ZERO);
         }
@@ -93,7 +98,7 @@ mod tests {
     #[test]
     fn time_spent_working_counts_as_waited() {
         let mut now = Instant::now();
-        let mut turns = Turns::new(now);
+        let mut turns = Turns::new(TURNS_WITHIN, now);
         for _ in 0..10_000 {
             now += EACH;
             assert_eq!(turns.pause(now), Duration::ZERO);
@@ -103,7 +108,7 @@ mod tests {
     #[test]
     fn a_rest_restores_the_burst_and_no_more() {
         let mut now = Instant::now();
-        let mut turns = Turns::new(now);
+        let mut turns = Turns::new(TURNS_WITHIN, now);
         for _ in 0..200 {
             turns.pause(now);
         }

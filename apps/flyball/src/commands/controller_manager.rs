@@ -10,7 +10,9 @@ use flyball_client::{
     user_agent,
 };
 use flyball_election::Settings;
-use flyball_runtime::{Controlled, Decisions, ElectionOptions, Metrics, Setup, event_loop, start};
+use flyball_runtime::{
+    Controlled, Decisions, ElectionOptions, Metrics, Setup, TURNS_AFAR, event_loop, start,
+};
 use tokio::sync::watch;
 
 use super::root_ca;
@@ -32,7 +34,7 @@ pub(super) fn run(program: &str, called: &str, words: &[String]) -> anyhow::Resu
     logging::start(&options.logging)?;
     // One provider of cryptography for everything in the process.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = event_loop().context("cannot start the asynchronous runtime")?;
+    let runtime = event_loop(TURNS_AFAR).context("cannot start the asynchronous runtime")?;
     runtime.block_on(manage(program, &options))?;
     // Whatever a thread is still busy with is not worth waiting for.
     runtime.shutdown_background();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Arg, ArgMatches, Command, builder::PossibleValuesParser};
 use flyball::{Client, Decision, Method, Plane, PlaneOptions, Request, WatchStream};
-use flyball_runtime::event_loop;
+use flyball_runtime::{TURNS_WITHIN, event_loop};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -42,7 +42,7 @@ pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
         Asked::Print(text) => return Ok(Some(text)),
         Asked::Run(matches) => matches,
     };
-    let runtime = event_loop().context("cannot start the asynchronous runtime")?;
+    let runtime = event_loop(TURNS_WITHIN).context("cannot start the asynchronous runtime")?;
     let ended = runtime.block_on(tour(Speed::of(&matches)));
     runtime.shutdown_background();
     match ended {

@@ -9,7 +9,7 @@ use clap::{Arg, Command, value_parser};
 use flyball_client::{Client, ConfigSource, load, user_agent};
 use flyball_kubelets::{NodeController, PodController, Settings};
 use flyball_plan::{Driver, Engine};
-use flyball_runtime::{Controlled, Decisions, Metrics, Setup, event_loop, start};
+use flyball_runtime::{Controlled, Decisions, Metrics, Setup, TURNS_AFAR, event_loop, start};
 
 use super::signals::Signals;
 use super::words::{self, Asked};
@@ -33,7 +33,7 @@ pub(super) fn run(program: &str, words: &[String]) -> anyhow::Result<Option<Stri
         kubeconfig: matches.get_one::<PathBuf>("kubeconfig").cloned(),
         master: None,
     };
-    let runtime = event_loop().context("cannot start the asynchronous runtime")?;
+    let runtime = event_loop(TURNS_AFAR).context("cannot start the asynchronous runtime")?;
     runtime.block_on(simulate(program, &source, settings))?;
     runtime.shutdown_background();
     Ok(None)

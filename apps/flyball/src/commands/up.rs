@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use flyball::{CONTROLLERS, Part, Plane, PlaneFailed, PlaneOptions};
-use flyball_runtime::event_loop;
+use flyball_runtime::{TURNS_WITHIN, event_loop};
 
 use super::signals::Signals;
 use super::words::{self, Asked};
@@ -28,7 +28,7 @@ pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
         Asked::Run(matches) => matches,
     };
     let flags = Flags::of(&matches)?;
-    let runtime = event_loop().context("cannot start the asynchronous runtime")?;
+    let runtime = event_loop(TURNS_WITHIN).context("cannot start the asynchronous runtime")?;
     runtime.block_on(up(&flags))?;
     // Whatever a thread is still busy with is not worth waiting for.
     runtime.shutdown_background();
