@@ -14,6 +14,7 @@ mod admission;
 mod answer;
 mod binding;
 mod bootstrap;
+mod call;
 mod components;
 mod create;
 mod custom;
