@@ -1,11 +1,10 @@
 //! One socket from accept to close: TLS, then HTTP/1.1 or HTTP/2 as the client chose, within bounds.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flyball_https::{Connection, HTTP1_BUFFER_MIN};
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -13,7 +12,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::UnixTime;
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -21,14 +19,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::activity::{Activity, Watched};
-use crate::body::Body;
 use crate::certificates::Shown;
 use crate::edge::serve;
 use crate::limits::Limits;
 use crate::server::ApiServer;
-
-/// hyper refuses a smaller buffer.
-const HTTP1_BUFFER_MIN: usize = 8192;
 
 /// What all connections share.
 pub(crate) struct Shared {
@@ -48,11 +42,11 @@ pub(crate) async fn run(
 ) {
     let _ = socket.set_nodelay(true);
     let limits = &shared.limits;
-    let secured = tokio::select! {
-        secured = timeout(limits.head_timeout, secure(socket, &shared.acceptor)) => secured,
+    let stream = tokio::select! {
+        stream = timeout(limits.head_timeout, secured(socket, &shared.acceptor)) => stream,
         () = activity.leave.notified() => return,
     };
-    let Ok(Some(stream)) = secured else { return };
+    let Ok(Some(stream)) = stream else { return };
     let (_, session) = stream.get_ref();
     let shown = Shown::of(
         &*shared.clients,
@@ -99,53 +93,13 @@ pub(crate) async fn run(
 }
 
 /// The TLS handshake. `None` when there is nothing to go on with.
-async fn secure(mut socket: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsStream<TcpStream>> {
-    let mut first = [0];
-    if socket.peek(&mut first).await.ok()? == 0 {
-        return None;
-    }
-    // A TLS record never begins with a letter, an HTTP request always does.
-    if first[0].is_ascii_uppercase() {
-        let answer =
-            "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-        let _ = socket.write_all(answer.as_bytes()).await;
-        let _ = socket.shutdown().await;
-        return None;
-    }
-    match acceptor.accept(socket).await {
-        Ok(stream) => Some(stream),
+async fn secured(socket: TcpStream, acceptor: &TlsAcceptor) -> Option<TlsStream<TcpStream>> {
+    match flyball_https::secure(socket, acceptor).await {
+        Ok(stream) => stream,
         Err(error) => {
             tracing::info!(%error, "TLS handshake failed");
             None
         }
-    }
-}
-
-/// A connection that can be asked to end after what it is doing.
-trait Connection: Future<Output = hyper::Result<()>> {
-    fn finish(self: Pin<&mut Self>);
-}
-
-type Io = TokioIo<Watched<TlsStream<TcpStream>>>;
-
-impl<S> Connection for http1::Connection<Io, S>
-where
-    S: hyper::service::HttpService<Incoming, ResBody = Body>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<S> Connection for http2::Connection<Io, S, TokioExecutor>
-where
-    S: hyper::service::HttpService<Incoming, ResBody = Body>,
-    S::Future: Send + 'static,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
     }
 }
 

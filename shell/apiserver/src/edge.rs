@@ -28,7 +28,7 @@ use crate::metrics::{About, Query};
 use crate::page::Page;
 use crate::rendering::{laid_out, packed, unpacks};
 use crate::server::{ApiServer, Asked, rendered, whole};
-use crate::target::Target;
+use flyball_https::Target;
 
 /// Turns true when the listener closes.
 type Closing = tokio::sync::watch::Receiver<bool>;

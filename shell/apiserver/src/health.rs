@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use crate::page::Page;
-use crate::target::Target;
+use flyball_https::Target;
 
 /// What there is to know about the server's health.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use flyball_rbac::User;
 use flyball_registry::Failure;
 use http::{HeaderMap, HeaderValue};
 
-use crate::target::unescaped;
+use flyball_https::unescaped;
 
 const USER: &str = "impersonate-user";
 const UID: &str = "impersonate-uid";

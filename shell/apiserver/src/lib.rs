@@ -32,7 +32,6 @@ mod page;
 mod rendering;
 mod server;
 mod signing;
-mod target;
 
 pub use authority::{Authority, AuthorityError, KeyPairPem, Tls};
 pub use body::Body;

@@ -5,8 +5,6 @@
 //!
 //! Upstream: `apiserver/pkg/endpoints/metrics/metrics.go`, `apiserver/pkg/storage/etcd3/metrics`.
 
-mod process;
-
 use std::time::Duration;
 
 use flyball_registry::ResourcePath;
@@ -192,7 +190,7 @@ impl Metrics {
             "Number of stored objects at the time of last check split by kind",
             objects.clone(),
         );
-        registry.register_collector(Box::new(process::Process));
+        registry.register_collector(Box::new(flyball_https::Process));
         Self {
             registry,
             answered,

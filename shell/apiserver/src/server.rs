@@ -26,7 +26,7 @@ use crate::impersonation::wanted;
 use crate::in_flight::InFlight;
 use crate::metrics::{self, Counted, Metrics};
 use crate::page::Page;
-use crate::target::Target;
+use flyball_https::Target;
 
 /// An API server without its sockets.
 pub struct ApiServer {

@@ -7,19 +7,17 @@
 //! | has no request in progress, or does not read its answer | `idle_timeout`, then `request_timeout` to finish |
 //! | is anonymous and speaks HTTP/2 | its first answers, as upstream does against stream floods |
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use flyball_https::{Connection, HTTP1_BUFFER_MIN};
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls_pki_types::CertificateDer;
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -30,9 +28,6 @@ use crate::dispatch::Dispatcher;
 use crate::options::Limits;
 use crate::reply::Body;
 use crate::tls::LiveTls;
-
-/// hyper refuses a smaller buffer.
-const HTTP1_BUFFER_MIN: usize = 8192;
 
 /// What every connection shares.
 pub(crate) struct Shared {
@@ -45,8 +40,8 @@ pub(crate) struct Shared {
 /// Serves `socket` until the client leaves, a limit is reached, or `closing` turns true and requests are done.
 pub(crate) async fn run(socket: TcpStream, shared: Arc<Shared>, closing: watch::Receiver<bool>) {
     let _ = socket.set_nodelay(true);
-    let secured = timeout(shared.limits.head_timeout, secure(socket, &shared.tls)).await;
-    let Ok(Some(stream)) = secured else { return };
+    let stream = timeout(shared.limits.head_timeout, secured(socket, &shared.tls)).await;
+    let Ok(Some(stream)) = stream else { return };
     let (_, session) = stream.get_ref();
     let certificates = session.peer_certificates().unwrap_or_default();
     let peer: Arc<[CertificateDer<'static>]> = certificates.to_vec().into();
@@ -94,51 +89,13 @@ pub(crate) async fn run(socket: TcpStream, shared: Arc<Shared>, closing: watch::
 }
 
 /// The TLS handshake. `None` when there is nothing to go on with.
-async fn secure(mut socket: TcpStream, tls: &LiveTls) -> Option<TlsStream<TcpStream>> {
-    let mut first = [0];
-    if socket.peek(&mut first).await.ok()? == 0 {
-        return None;
-    }
-    // A TLS record never begins with a letter, an HTTP request always does.
-    if first[0].is_ascii_uppercase() {
-        let answer =
-            "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-        let _ = socket.write_all(answer.as_bytes()).await;
-        let _ = socket.shutdown().await;
-        return None;
-    }
-    match TlsAcceptor::from(tls.current()).accept(socket).await {
-        Ok(stream) => Some(stream),
+async fn secured(socket: TcpStream, tls: &LiveTls) -> Option<TlsStream<TcpStream>> {
+    match flyball_https::secure(socket, &TlsAcceptor::from(tls.current())).await {
+        Ok(stream) => stream,
         Err(error) => {
             tracing::debug!(%error, "TLS handshake error");
             None
         }
-    }
-}
-
-/// A connection that can be asked to end after what it is doing.
-trait Connection: Future<Output = hyper::Result<()>> {
-    fn finish(self: Pin<&mut Self>);
-}
-
-impl<S> Connection for http1::Connection<TokioIo<TlsStream<TcpStream>>, S>
-where
-    S: hyper::service::HttpService<Incoming, ResBody = Body>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<S> Connection for http2::Connection<TokioIo<TlsStream<TcpStream>>, S, TokioExecutor>
-where
-    S: hyper::service::HttpService<Incoming, ResBody = Body>,
-    S::Future: Send + 'static,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn finish(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
     }
 }
 

@@ -12,7 +12,7 @@ use crate::authorization::{Authorizer, Decision};
 use crate::endpoints::{Asked, Endpoints, Reply, Route};
 use crate::health::{self, Probe};
 use crate::reply::{self, Body, Layout, respond};
-use crate::target::Target;
+use flyball_https::Target;
 
 /// Everything needed to answer, shared by all connections.
 pub(crate) struct Dispatcher {

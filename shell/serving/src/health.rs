@@ -15,7 +15,7 @@ use http::StatusCode;
 
 use crate::endpoints::Reply;
 use crate::reply::go_quote;
-use crate::target::Target;
+use flyball_https::Target;
 
 /// Where a health check is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -33,7 +33,6 @@ mod options;
 mod reply;
 mod review;
 mod server;
-mod target;
 mod tls;
 mod trust;
 

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use crate::endpoints::Reply;
-use crate::target::Target;
+use flyball_https::Target;
 
 /// The type of every answer that is not JSON.
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
@@ -47,24 +47,11 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    /// People get it indented, programs on one line: by `?pretty=`, otherwise by the user agent, as upstream does
-    /// (`endpoints/handlers/negotiation/negotiate.go`).
+    /// People get it indented, programs on one line.
     pub(crate) fn for_request(target: &Target, headers: &HeaderMap) -> Self {
-        let asked = target
-            .values("pretty")
-            .next()
-            .filter(|value| !value.is_empty());
-        let indented = match asked {
-            Some(value) => matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True"),
-            None => {
-                let agent = headers
-                    .get(USER_AGENT)
-                    .map(HeaderValue::as_bytes)
-                    .unwrap_or_default();
-                let people: [&[u8]; 3] = [b"curl", b"Wget", b"Mozilla/5.0"];
-                people.iter().any(|start| agent.starts_with(start))
-            }
-        };
+        let agent = headers.get(USER_AGENT).map(HeaderValue::as_bytes);
+        let agent = String::from_utf8_lossy(agent.unwrap_or_default());
+        let indented = target.is_for_people(&agent);
         if indented {
             Self::Indented
         } else {

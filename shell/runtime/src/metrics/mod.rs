@@ -1,12 +1,12 @@
 //! Metrics under upstream's names, so that dashboards made for it light up unchanged.
 
-mod process;
 mod queues;
 mod requests;
 
 use std::sync::Arc;
 
 use flyball_client::Observer;
+use flyball_https::Process;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -14,7 +14,6 @@ use crate::caches::Caches;
 use crate::loops::Loops;
 use crate::term::Term;
 
-use process::Process;
 use queues::Queues;
 use requests::Requests;
 

@@ -8,8 +8,8 @@ use rustls_pki_types::CertificateDer;
 
 use super::certificate::Subject;
 use super::{Objection, Opinion, User};
-use crate::target::percent_decode;
 use crate::trust::Trust;
+use flyball_https::unescaped;
 
 /// The user a credible proxy names. Without a proxy CA, a certificate or a user name there is no opinion.
 pub(super) fn opinion(
@@ -70,7 +70,7 @@ fn extra(
                 continue;
             };
             // A key that is not well escaped is taken as it stands.
-            let key = percent_decode(key, false).unwrap_or_else(|| key.to_owned());
+            let key = unescaped(key, false).unwrap_or_else(|| key.to_owned());
             extra.entry(key).or_default().push(text(value)?);
         }
     }

@@ -9,8 +9,9 @@ use prometheus_client::metrics::MetricType;
 /// The kernel counts CPU time in hundredths of a second, on every Linux there is.
 const TICKS_PER_SECOND: f64 = 100.0;
 
+/// Tells memory, CPU time and open files at each scrape.
 #[derive(Debug)]
-pub(super) struct Process;
+pub struct Process;
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
@@ -35,8 +36,23 @@ impl Collector for Process {
                 )?
                 .encode_counter::<NoLabelSet, _, f64>(&seconds, None)?;
         }
+        if let Some(count) = open_files() {
+            encoder
+                .encode_descriptor(
+                    "process_open_fds",
+                    "Number of open file descriptors",
+                    None,
+                    MetricType::Gauge,
+                )?
+                .encode_gauge(&count)?;
+        }
         Ok(())
     }
+}
+
+fn open_files() -> Option<i64> {
+    let open = std::fs::read_dir("/proc/self/fd").ok()?;
+    i64::try_from(open.count()).ok()
 }
 
 fn resident_bytes() -> Option<i64> {

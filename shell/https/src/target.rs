@@ -2,17 +2,17 @@
 
 /// The path and query of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub struct Target {
     /// The path without its escapes.
-    pub(crate) path: String,
+    pub path: String,
     /// The query without its escapes, in order.
-    pub(crate) query: Vec<(String, String)>,
+    pub query: Vec<(String, String)>,
 }
 
 impl Target {
     /// `None` when the path has a broken escape. Broken parts of the query are left out, as Go's
     /// `URL.Query` does. Bytes that are no text become marks, which are in no name.
-    pub(crate) fn decode(uri: &http::Uri) -> Option<Self> {
+    pub fn decode(uri: &http::Uri) -> Option<Self> {
         let path = unescaped(uri.path(), false)?;
         let parts = uri
             .query()
@@ -30,26 +30,26 @@ impl Target {
     }
 
     /// The first value of a key; empty if there is none.
-    pub(crate) fn value(&self, key: &str) -> &str {
+    pub fn value(&self, key: &str) -> &str {
         let mut pairs = self.query.iter().filter(|(name, _)| name == key);
         pairs.next().map_or("", |(_, value)| value.as_str())
     }
 
     /// All values of a key.
-    pub(crate) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+    pub fn values(&self, key: &str) -> impl Iterator<Item = &str> {
         let pairs = self.query.iter().filter(move |(name, _)| name == key);
         pairs.map(|(_, value)| value.as_str())
     }
 
     /// Whether there is such a key.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.query.iter().any(|(name, _)| name == key)
     }
 
     /// Whether whoever asks is a person: by `?pretty=`, else by the program.
     ///
     /// Upstream: `apiserver/pkg/endpoints/handlers/negotiation/negotiate.go`.
-    pub(crate) fn is_for_people(&self, agent: &str) -> bool {
+    pub fn is_for_people(&self, agent: &str) -> bool {
         match self.value("pretty") {
             "" => ["curl", "Wget", "Mozilla/5.0"]
                 .iter()
@@ -60,7 +60,7 @@ impl Target {
 }
 
 /// Undoes `%xx`, and `+` for a space where that is the custom. `None` for a broken escape.
-pub(crate) fn unescaped(text: &str, plus_is_space: bool) -> Option<String> {
+pub fn unescaped(text: &str, plus_is_space: bool) -> Option<String> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
