@@ -2,6 +2,12 @@
 //!
 //! Upstream: `apiserver/pkg/endpoints/handlers/response.go`.
 
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -21,6 +27,9 @@ pub(crate) fn as_asked(call: &Call<'_>, answer: Answer) -> Answer {
     {
         return answer;
     }
+    if let Some(body) = metadata_alone(call, &answer.body) {
+        return Answer { body, ..answer };
+    }
     let Ok(Value::Object(object)) = serde_json::from_slice(&answer.body) else {
         return answer;
     };
@@ -32,6 +41,33 @@ pub(crate) fn as_asked(call: &Call<'_>, answer: Answer) -> Answer {
         Ok(None) => answer,
         Err(failure) => Answer::from(failure).warned(answer.warnings),
     }
+}
+
+/// The parts of an answer that tell whether it is an object, and its metadata as they stand there.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    metadata: &'a RawValue,
+    items: Option<IgnoredAny>,
+}
+
+/// The metadata of one object, taken out of its text: what every controller asks for after a write.
+fn metadata_alone(call: &Call<'_>, body: &[u8]) -> Option<Bytes> {
+    if call.representation != Representation::Metadata {
+        return None;
+    }
+    let outline: Outline<'_> = serde_json::from_slice(body).ok()?;
+    // The metadata of a DaemonSet hide an annotation.
+    if outline.items.is_some() || matches!(&*outline.kind, "Status" | "DaemonSet") {
+        return None;
+    }
+    let metadata = outline.metadata.get();
+    let text = format!(
+        r#"{{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{metadata}}}"#
+    );
+    Some(text.into())
 }
 
 fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failure> {

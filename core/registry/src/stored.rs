@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use flyball_api::{Labels, Text};
 use flyball_schema::Resource;
+use serde::Serializer;
 use serde_json::Value;
 
 use crate::object::{Meta, Object};
@@ -22,28 +23,22 @@ pub struct Stored {
     version: Text,
     /// The state that watches are told when the object is gone: the last one, with the version of its end.
     gone: OnceLock<Bytes>,
+    /// The object as admission looked it up: a namespace is asked about with every pod in it.
+    looked_up: OnceLock<Arc<Object>>,
 }
 
 impl Stored {
     /// Keeps an object.
     pub(crate) fn new(object: &Object) -> Arc<Self> {
-        let mut bare = object.clone();
-        bare.remove("apiVersion");
-        bare.remove("kind");
-        let labels = object.labels();
-        Arc::new(Self::of(text(&bare), labels))
+        Arc::new(Self::of(bare_text(object), object.labels()))
     }
 
     /// Keeps a custom object in a version, which is as the schema says if there is one.
     pub(crate) fn in_version(object: &Object, version: &Text, schema: u64) -> Arc<Self> {
-        let mut bare = object.clone();
-        bare.remove("apiVersion");
-        bare.remove("kind");
-        let labels = object.labels();
         Arc::new(Self {
             schema,
             version: version.clone(),
-            ..Self::of(text(&bare), labels)
+            ..Self::of(bare_text(object), object.labels())
         })
     }
 
@@ -94,6 +89,7 @@ impl Stored {
             schema: 0,
             version: Text::default(),
             gone: OnceLock::new(),
+            looked_up: OnceLock::new(),
         }
     }
 
@@ -120,6 +116,13 @@ impl Stored {
         object
     }
 
+    /// The object, with `apiVersion` and `kind`, read once for all who look it up. It stays in memory:
+    /// for kinds of which there are few.
+    pub(crate) fn looked_up(&self, resource: &Resource) -> Arc<Object> {
+        let read = || Arc::new(self.object(resource));
+        self.looked_up.get_or_init(read).clone()
+    }
+
     /// The state that watches are told when the object is gone at this version.
     pub(crate) fn gone(&self, version: u64) -> &Bytes {
         self.gone.get_or_init(|| at_version(&self.json, version))
@@ -140,6 +143,17 @@ pub(crate) fn at_version(bare: &[u8], version: u64) -> Bytes {
 pub(crate) fn text(object: &Object) -> Bytes {
     // Maps with text keys can always be written.
     serde_json::to_vec(object).unwrap_or_default().into()
+}
+
+/// The JSON text of an object without its head.
+fn bare_text(object: &Object) -> Bytes {
+    let mut out = Vec::new();
+    let mut writer = serde_json::Serializer::new(&mut out);
+    let members = object.iter();
+    // Maps with text keys can always be written.
+    let _ = writer
+        .collect_map(members.filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind")));
+    out.into()
 }
 
 /// Appends a whole object to `out`: its head, then what is kept.

@@ -152,8 +152,7 @@ fn valid<'a>(
     duplicates: Duplicates,
     change: &Change<'a>,
 ) -> Result<Versioned<'a>, PatchRefused> {
-    let mut object = object.clone();
-    ledger::clear(&mut object);
+    let mut object = ledger::copy_without(object);
     if duplicates == Duplicates::Allowed {
         ledger::drop_empty_metadata(&mut object);
     }

@@ -133,6 +133,25 @@ pub(super) fn clear(object: &mut Value) {
     }
 }
 
+/// A copy of an object without its ledger, which is often the larger part of it.
+pub(super) fn copy_without(object: &Value) -> Value {
+    let Some(members) = object.as_object() else {
+        return object.clone();
+    };
+    let copies = members.iter().map(|(name, value)| {
+        let value = match value.as_object() {
+            Some(metadata) if name == "metadata" => metadata
+                .iter()
+                .filter(|(name, _)| *name != "managedFields")
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    copies.collect()
+}
+
 /// Takes out of an object the metadata that is empty: a stored object has no such fields, so they
 /// have no owners. (What is applied may have them.)
 pub(super) fn drop_empty_metadata(object: &mut Value) {

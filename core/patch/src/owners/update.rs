@@ -92,8 +92,7 @@ fn valid<'a>(
     which: &str,
     change: &Change<'a>,
 ) -> Result<Versioned<'a>, PatchRefused> {
-    let mut object = object.clone();
-    ledger::clear(&mut object);
+    let mut object = ledger::copy_without(object);
     ledger::drop_empty_metadata(&mut object);
     validate(TypeRef::Of(change.schema), &object, Duplicates::Allowed).map_err(|why| {
         let object = object_in_messages(&object, change);

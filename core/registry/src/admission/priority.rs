@@ -2,6 +2,8 @@
 //!
 //! Upstream: `plugin/pkg/admission/priority`.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Effects, Operation, Plugin, Review, field_mut};
@@ -105,7 +107,7 @@ impl Plugin for Priority {
 }
 
 /// The class of pods that name none; of several, the one that puts them lowest.
-fn default_class(review: &Review<'_>) -> Option<Object> {
+fn default_class(review: &Review<'_>) -> Option<Arc<Object>> {
     let classes = review.list(CLASSES, "").into_iter();
     let defaults = classes.filter(|class| class.get("globalDefault") == Some(&Value::Bool(true)));
     defaults.min_by_key(|class| class.get("value").and_then(Value::as_i64))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flyball_api::Timestamp;
 use flyball_rbac::User;
 use flyball_schema::{Resource, builtin};
-use flyball_storage::{Expect, Revision, Transaction};
+use flyball_storage::{Expect, Item, Revision, Transaction};
 
 use crate::failure::Failure;
 use crate::object::{Meta, Object};
@@ -93,24 +93,33 @@ impl<'a> Review<'a> {
         (group, plural): (&str, &str),
         namespace: &str,
         name: &str,
-    ) -> Option<Object> {
+    ) -> Option<Arc<Object>> {
         let resource = builtin().resource(group, "v1", plural)?;
         let found = self.registry.store().get(&key(resource, namespace, name))?;
-        Some(found.value.object(resource))
+        Some(found.value.looked_up(resource))
     }
 
-    /// All that is stored of a built-in kind in a namespace, or in all, in order of names.
-    pub(crate) fn list(&self, kind: (&str, &str), namespace: &str) -> Vec<Object> {
-        let found = self.list_seen(kind, namespace).into_iter();
-        found.map(|(_, object)| object).collect()
+    /// All that is stored of a built-in kind of which there are few in a namespace, or in all, in
+    /// order of names.
+    pub(crate) fn list(&self, kind: (&str, &str), namespace: &str) -> Vec<Arc<Object>> {
+        self.listed(kind, namespace, |resource, item| {
+            item.value.looked_up(resource)
+        })
     }
 
-    /// The same with the revisions at which they were last written.
-    pub(crate) fn list_seen(
+    /// All that is stored of any built-in kind, with the revisions at which they were last written.
+    pub(crate) fn list_seen(&self, kind: (&str, &str), namespace: &str) -> Vec<(Revision, Object)> {
+        self.listed(kind, namespace, |resource, item| {
+            (item.modified, item.value.object(resource))
+        })
+    }
+
+    fn listed<T>(
         &self,
         (group, plural): (&str, &str),
         namespace: &str,
-    ) -> Vec<(Revision, Object)> {
+        read: impl Fn(&Resource, &Item<Arc<Stored>>) -> T,
+    ) -> Vec<T> {
         let Some(resource) = builtin().resource(group, "v1", plural) else {
             return Vec::new();
         };
@@ -119,10 +128,7 @@ impl<'a> Review<'a> {
         // The present can always be read.
         let found = self.registry.store().range(&query);
         let items = found.map(|page| page.items).unwrap_or_default();
-        let items = items.into_iter();
-        items
-            .map(|item| (item.modified, item.value.object(resource)))
-            .collect()
+        items.iter().map(|item| read(resource, item)).collect()
     }
 
     /// A refusal. An object whose name is yet to be generated is told by the prefix of it.

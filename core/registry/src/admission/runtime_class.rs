@@ -2,6 +2,8 @@
 //!
 //! Upstream: `plugin/pkg/admission/runtimeclass`, `pkg/util/tolerations`.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::amounts::Amounts;
@@ -90,7 +92,7 @@ fn is_empty(map: &Value) -> bool {
 }
 
 /// The class that a pod names.
-fn class_of(review: &Review<'_>, pod: &Object) -> Result<Option<Object>, Failure> {
+fn class_of(review: &Review<'_>, pod: &Object) -> Result<Option<Arc<Object>>, Failure> {
     let Some(name) = at(pod, "spec.runtimeClassName").as_str() else {
         return Ok(None);
     };

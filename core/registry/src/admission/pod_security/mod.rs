@@ -145,7 +145,8 @@ fn check_namespace(
 
 /// What to tell about pods that are there already.
 fn existing(review: &Review<'_>, namespace: &str, enforce: &LevelVersion) -> Vec<String> {
-    let pods = one_of_each_first(review.list(("", "pods"), namespace));
+    let pods = review.list_seen(("", "pods"), namespace).into_iter();
+    let pods = one_of_each_first(pods.map(|(_, pod)| pod).collect());
     let mut counted: BTreeMap<String, (&str, usize)> = BTreeMap::new();
     for pod in pods.iter().take(PODS_MAX) {
         let found = checks::violations(enforce, &Subject::of_pod(pod));

@@ -11,6 +11,8 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Effects, Operation, Plugin, Review, field_mut};
@@ -127,7 +129,7 @@ fn check_mirror(review: &Review<'_>, pod: &Object) -> Result<(), Failure> {
 }
 
 /// The account of a pod, which must exist.
-fn account(review: &Review<'_>, pod: &Object) -> Result<Object, Failure> {
+fn account(review: &Review<'_>, pod: &Object) -> Result<Arc<Object>, Failure> {
     let name = text(Some(at(pod, "spec.serviceAccountName")));
     let namespace = review.namespace;
     review.find(ACCOUNTS, namespace, name).ok_or_else(|| {
