@@ -11,6 +11,7 @@ use flyball_plan::{Controller, Driver, Engine};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_runtime::{Controlled, Decisions, Metrics, Running, Setup, start};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
+use tokio::runtime::Handle;
 
 use crate::controllers::CONTROLLERS;
 use crate::plane::PlaneFailed;
@@ -21,12 +22,23 @@ const ACCOUNTS: &str = ServiceAccountController::DESCRIPTOR.name;
 /// What the parts of one plane have in common.
 pub(crate) struct Shared {
     pub(crate) server: Arc<ApiServer>,
+    /// The runtime that the server lives in, if it is not that of the parts.
+    pub(crate) home: Option<Handle>,
     pub(crate) nodes: Arc<NodeSettings>,
     /// The names of the controllers that are to run.
     pub(crate) wanted: Vec<&'static str>,
     pub(crate) decisions: Decisions,
     /// The certificate by which clients recognize the server.
     pub(crate) root_ca: String,
+}
+
+impl Shared {
+    /// A client of the server in the same process.
+    pub(crate) fn local(&self, user: User, agent: &str) -> Result<Client, PlaneFailed> {
+        let service = LocalService::new(self.server.clone(), user, self.home.clone());
+        Client::over(service, "in-process", agent)
+            .map_err(|error| PlaneFailed::Client(error.to_string()))
+    }
 }
 
 /// A part that can be switched on and off.
@@ -71,7 +83,7 @@ impl Part {
         }
         let setup = Setup {
             controllers: self.controllers(shared)?,
-            informers: local(&shared.server, self.user(), self.name())?,
+            informers: shared.local(self.user(), self.name())?,
             election: None,
             shutdown_timeout: Duration::from_secs(10),
             resync_period: Duration::from_secs(12 * 60 * 60),
@@ -85,15 +97,15 @@ impl Part {
     }
 
     fn controllers(self, shared: &Shared) -> Result<Vec<Controlled>, PlaneFailed> {
-        let Shared { server, nodes, .. } = shared;
+        let nodes = &shared.nodes;
         let account = |driver: Box<dyn Driver>| {
             let name = driver.descriptor().client;
             let user = User::service_account("kube-system", name, "");
-            let client = local(server, user, name)?;
+            let client = shared.local(user, name)?;
             Ok(Controlled { driver, client })
         };
         let own = |driver: Box<dyn Driver>| {
-            let client = local(server, self.user(), driver.descriptor().client)?;
+            let client = shared.local(self.user(), driver.descriptor().client)?;
             Ok(Controlled { driver, client })
         };
         match self {
@@ -120,15 +132,4 @@ fn engine<C: Controller>(controller: C) -> Box<dyn Driver> {
 fn user(name: &str, groups: &[&str]) -> User {
     let groups: Vec<&str> = groups.iter().copied().chain([AUTHENTICATED]).collect();
     User::of_groups(name, &groups)
-}
-
-/// A client of the server in the same process.
-pub(crate) fn local(
-    server: &Arc<ApiServer>,
-    user: User,
-    agent: &str,
-) -> Result<Client, PlaneFailed> {
-    let service = LocalService::new(server.clone(), user);
-    Client::over(service, "in-process", agent)
-        .map_err(|error| PlaneFailed::Client(error.to_string()))
 }

@@ -10,11 +10,12 @@ use flyball_kubelets::{Settings as NodeSettings, SettingsInvalid};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_runtime::{Decision, Decisions, Running};
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::controllers::CONTROLLERS;
 use crate::kubeconfig::kubeconfig;
-use crate::parts::{Part, Shared, local};
+use crate::parts::{Part, Shared};
 
 /// What a plane is made of.
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ pub struct PlaneOptions {
     pub parts: Vec<Part>,
     /// The controllers that run whenever [`Part::Controllers`] does, by name or alias.
     pub controllers: Vec<String>,
+    /// The runtime that the server lives in; that of the caller if there is none. One of another
+    /// thread lets the server and the parts work at the same time.
+    pub server_on: Option<Handle>,
 }
 
 impl Default for PlaneOptions {
@@ -40,6 +44,7 @@ impl Default for PlaneOptions {
             nodes: 1,
             parts: Part::ALL.to_vec(),
             controllers: names().map(str::to_owned).collect(),
+            server_on: None,
         }
     }
 }
@@ -55,6 +60,9 @@ pub enum PlaneFailed {
         /// Why not.
         source: std::io::Error,
     },
+    /// The runtime of the server is gone.
+    #[error("the runtime that the server was to live in has ended")]
+    Home,
     /// The server did not open.
     #[error(transparent)]
     Server(#[from] OpenFailed),
@@ -94,7 +102,7 @@ pub enum PlaneFailed {
 /// A running control plane. Dropping it ends it without the courtesy of [`Plane::stop`].
 pub struct Plane {
     shared: Shared,
-    authority: Authority,
+    authority: Arc<Authority>,
     listening: Option<Listening>,
     running: Vec<(Part, Running)>,
 }
@@ -121,15 +129,16 @@ impl Plane {
         };
         nodes.check()?;
         let store = options.data.as_ref().map(|folder| folder.join("store"));
-        let authority = Authority::open(options.data.as_deref())?;
-        let server = ApiServer::open(store.as_deref(), &authority).await?;
-        let listening = match options.listen {
-            Some(address) => Some(open(&server, &authority, address).await?),
-            None => None,
+        let authority = Arc::new(Authority::open(options.data.as_deref())?);
+        let opened = open(store, authority.clone(), options.listen);
+        let (server, listening) = match &options.server_on {
+            None => opened.await?,
+            Some(home) => home.spawn(opened).await.map_err(|_| PlaneFailed::Home)??,
         };
         let mut plane = Self {
             shared: Shared {
                 server,
+                home: options.server_on,
                 nodes: Arc::new(nodes),
                 wanted,
                 decisions: Decisions::default(),
@@ -225,8 +234,8 @@ impl Plane {
     pub fn client(&self, agent: &str) -> Client {
         let user = User::of_groups("flyball:admin", &[MASTERS, AUTHENTICATED]);
         // Only a name that no header can hold could fail, and then another one does as well.
-        local(&self.shared.server, user.clone(), agent)
-            .or_else(|_| local(&self.shared.server, user, "flyball"))
+        (self.shared.local(user.clone(), agent))
+            .or_else(|_| self.shared.local(user, "flyball"))
             .unwrap_or_else(|_| unreachable!("the name of this program fits into a header"))
     }
 
@@ -285,7 +294,21 @@ fn canonical(name: &str) -> Result<&'static str, PlaneFailed> {
     Ok(found.ok_or_else(unknown)?.descriptor.name)
 }
 
+/// Opens the store, and a socket if there is to be one.
 async fn open(
+    store: Option<PathBuf>,
+    authority: Arc<Authority>,
+    address: Option<SocketAddr>,
+) -> Result<(Arc<ApiServer>, Option<Listening>), PlaneFailed> {
+    let server = ApiServer::open(store.as_deref(), &authority).await?;
+    let listening = match address {
+        Some(address) => Some(listen_at(&server, &authority, address).await?),
+        None => None,
+    };
+    Ok((server, listening))
+}
+
+async fn listen_at(
     server: &Arc<ApiServer>,
     authority: &Authority,
     address: SocketAddr,

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use crate::{Client, Method, Part, Plane, PlaneOptions, Request};
+use flyball_runtime::LoopThread;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -63,6 +64,25 @@ async fn a_deployment_becomes_available() {
         assert_eq!(pod["status"]["phase"], "Running");
     }
     plane.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_on_another_thread_serves_the_same() {
+    let server = LoopThread::start("server", 400).unwrap();
+    let options = PlaneOptions {
+        server_on: Some(server.handle()),
+        ..PlaneOptions::default()
+    };
+    let plane = Plane::start_with(options).await.unwrap();
+    let client = plane.client("test");
+    post(&client, DEPLOYMENTS, &deployment(3)).await;
+    until_available(&client, 3).await;
+    plane.stop().await;
+
+    drop(server);
+    let gone = client.send(&Request::get("/version")).await.unwrap_err();
+    let told = gone.to_string();
+    assert!(told.contains("the server has stopped"), "{told}");
 }
 
 #[tokio::test]

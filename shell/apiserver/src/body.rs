@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use flyball_registry::{Polled, Watch};
 use http_body::{Frame, SizeHint};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::activity::InProgress;
@@ -38,6 +38,8 @@ enum Content {
     Whole(Option<Bytes>),
     /// Changes as they come.
     Watch(WatchBody),
+    /// Changes as another task makes them.
+    Carried(mpsc::Receiver<Bytes>),
 }
 
 impl Body {
@@ -47,6 +49,20 @@ impl Body {
 
     pub(crate) fn watch(body: WatchBody) -> Self {
         Content::Watch(body).into()
+    }
+
+    /// The same body, made by a task of the runtime that this is called in, for a reader in another.
+    pub(crate) fn carried(self) -> Self {
+        let Content::Watch(watch) = self.content else {
+            return self;
+        };
+        // One portion is under way while the next is made: who does not read, stops the maker.
+        let (to_reader, portions) = mpsc::channel(1);
+        tokio::spawn(carry(watch, to_reader));
+        Self {
+            content: Content::Carried(portions),
+            ..self
+        }
     }
 
     /// The same body, which keeps its request in progress until it is dropped.
@@ -108,6 +124,32 @@ impl WatchBody {
         };
         Self {
             step: Some(Box::pin(next(Box::new(state)))),
+        }
+    }
+
+    fn poll_portion(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(step) = &mut self.step else {
+            return Poll::Ready(None);
+        };
+        let (portion, state) = std::task::ready!(step.as_mut().poll(context));
+        self.step = match &portion {
+            Some(_) => Some(Box::pin(next(state))),
+            None => None,
+        };
+        Poll::Ready(portion)
+    }
+}
+
+/// Makes portions until the watch is over or its reader is gone.
+async fn carry(mut watch: WatchBody, to_reader: mpsc::Sender<Bytes>) {
+    loop {
+        let portion = tokio::select! {
+            portion = std::future::poll_fn(|context| watch.poll_portion(context)) => portion,
+            () = to_reader.closed() => return,
+        };
+        let Some(portion) = portion else { return };
+        if to_reader.send(portion).await.is_err() {
+            return;
         }
     }
 }
@@ -178,32 +220,19 @@ impl http_body::Body for Body {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let watch = match &mut self.get_mut().content {
-            Content::Whole(bytes) => {
-                return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))));
-            }
-            Content::Watch(watch) => watch,
+        let portion = match &mut self.get_mut().content {
+            Content::Whole(bytes) => Poll::Ready(bytes.take()),
+            Content::Watch(watch) => watch.poll_portion(context),
+            Content::Carried(portions) => portions.poll_recv(context),
         };
-        let Some(step) = &mut watch.step else {
-            return Poll::Ready(None);
-        };
-        match step.as_mut().poll(context) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready((None, _)) => {
-                watch.step = None;
-                Poll::Ready(None)
-            }
-            Poll::Ready((Some(bytes), state)) => {
-                watch.step = Some(Box::pin(next(state)));
-                Poll::Ready(Some(Ok(Frame::data(bytes))))
-            }
-        }
+        portion.map(|portion| portion.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
             Content::Watch(watch) => watch.step.is_none(),
+            Content::Carried(portions) => portions.is_closed() && portions.is_empty(),
         }
     }
 
@@ -213,7 +242,7 @@ impl http_body::Body for Body {
                 let length = bytes.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
             }
-            Content::Watch(_) => SizeHint::default(),
+            Content::Watch(_) | Content::Carried(_) => SizeHint::default(),
         }
     }
 }

@@ -36,7 +36,7 @@ mod signing;
 pub use authority::{Authority, AuthorityError, KeyPairPem, Tls};
 pub use body::Body;
 pub use listener::{Listening, listen};
-pub use local::LocalService;
+pub use local::{LocalService, ServerGone};
 pub use server::{ApiServer, OpenFailed};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use flyball::{CONTROLLERS, Part, Plane, PlaneFailed, PlaneOptions};
-use flyball_runtime::{TURNS_WITHIN, event_loop};
+use flyball_runtime::{LoopThread, TURNS_WITHIN, event_loop};
 
 use super::signals::Signals;
 use super::words::{self, Asked};
@@ -29,19 +29,21 @@ pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
     };
     let flags = Flags::of(&matches)?;
     let runtime = event_loop(TURNS_WITHIN).context("cannot start the asynchronous runtime")?;
-    runtime.block_on(up(&flags))?;
+    let server = LoopThread::start("flyball-server", TURNS_WITHIN)
+        .context("cannot start a thread for the server")?;
+    runtime.block_on(up(&flags, &server))?;
     // Whatever a thread is still busy with is not worth waiting for.
     runtime.shutdown_background();
     Ok(None)
 }
 
-async fn up(flags: &Flags) -> anyhow::Result<()> {
+async fn up(flags: &Flags, server: &LoopThread) -> anyhow::Result<()> {
     let mut stopped = Signals::new()?;
     let voice = Voice {
         started: Instant::now(),
     };
     let mut plane = tokio::select! {
-        started = start(flags, &voice) => started?,
+        started = start(flags, server, &voice) => started?,
         () = stopped.asked() => return Ok(()),
     };
     let kubeconfig = Kubeconfig::write(flags, &plane)?;
@@ -68,7 +70,7 @@ async fn up(flags: &Flags) -> anyhow::Result<()> {
 }
 
 /// Opens the store and the socket; nothing but the server runs yet.
-async fn start(flags: &Flags, voice: &Voice) -> anyhow::Result<Plane> {
+async fn start(flags: &Flags, server: &LoopThread, voice: &Voice) -> anyhow::Result<Plane> {
     let kept = match &flags.data {
         Some(folder) if folder::was_used(folder) => {
             format!("state in {}, continued", folder.display())
@@ -85,6 +87,7 @@ async fn start(flags: &Flags, voice: &Voice) -> anyhow::Result<Plane> {
         nodes: flags.nodes,
         parts: Vec::new(),
         controllers: names.clone().filter(wanted).map(str::to_owned).collect(),
+        server_on: Some(server.handle()),
     };
     let built: Vec<&str> = names.collect();
     for name in flags.controllers.not_built(&built, |_| false) {
