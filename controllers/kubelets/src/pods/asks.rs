@@ -1,7 +1,8 @@
-//! What a pod asks for: by its annotations, by its owner and by its restart policy.
+//! What a pod asks for: by its annotations, by its images, by its owner and by its restart policy.
 
 use std::time::Duration;
 
+use super::images;
 use crate::Settings;
 use crate::annotations::{
     BEHAVIOUR, EXIT_CODE, INIT_DELAY_MS, READY_DELAY_MS, RUN_MS, START_DELAY_MS, TERMINATION,
@@ -41,6 +42,7 @@ impl Asks {
         let annotations = &pod.metadata.annotations;
         let word = annotations.get(BEHAVIOUR);
         let behaviour = match word {
+            None if !has_images(pod) => Behaviour::ImagePullError,
             None | Some("ready") => Behaviour::Ready,
             Some("never-ready") => Behaviour::NeverReady,
             Some("fail") => Behaviour::Fail,
@@ -83,11 +85,19 @@ impl Asks {
     }
 }
 
+/// Whether all its images can be pulled.
+fn has_images(pod: &Pod) -> bool {
+    let all = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    all.map(|container| container.image.as_str())
+        .all(images::exists)
+}
+
 #[cfg(test)]
 mod tests {
     use flyball_api::Labels;
 
     use super::*;
+    use crate::views::Container;
 
     fn asks(pairs: &[(&str, &str)], policy: &str, is_of_job: bool) -> Asks {
         let mut pod = Pod::default();
@@ -139,6 +149,24 @@ mod tests {
         assert_eq!(stop("stuck"), None);
         assert_eq!(stop("250"), Some(Duration::from_millis(250)));
         assert_eq!(stop("soon"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn an_image_that_does_not_exist_is_not_pulled_unless_the_pod_says_what_it_does() {
+        let behaviour = |word: Option<&str>, image: &str| {
+            let mut pod = Pod::default();
+            let word = word.map(|word| (BEHAVIOUR, word));
+            pod.metadata.annotations = Labels::from_iter(word);
+            pod.spec.containers = Box::new([Container {
+                name: "web".into(),
+                image: image.into(),
+                restart_policy: Default::default(),
+            }]);
+            Asks::of(&Settings::default(), &pod).behaviour
+        };
+        assert_eq!(behaviour(None, "web:404"), Behaviour::ImagePullError);
+        assert_eq!(behaviour(None, "web:v1"), Behaviour::Ready);
+        assert_eq!(behaviour(Some("ready"), "web:404"), Behaviour::Ready);
     }
 
     #[test]

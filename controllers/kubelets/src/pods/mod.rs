@@ -24,6 +24,7 @@ mod advance;
 mod asks;
 mod back_off;
 mod conditions;
+mod images;
 mod life;
 mod observe;
 mod phase;
