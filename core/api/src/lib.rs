@@ -22,6 +22,7 @@ mod owner;
 pub mod patch;
 mod pool;
 mod quantity;
+pub mod request;
 pub mod selector;
 pub mod semantic;
 mod status;

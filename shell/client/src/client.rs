@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use flyball_api::ApiError;
+use flyball_api::request::{Method, Request};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http_body_util::BodyExt;
 use kube::Config;
@@ -16,7 +17,7 @@ use crate::credentials::TokenSource;
 use crate::load::{LoadError, chain};
 use crate::observe::{Observer, RequestSeen};
 use crate::permit::Permit;
-use crate::request::{Method, Request};
+use crate::request::http_method;
 use crate::stream::WatchStream;
 use crate::transport::{ResponseBody, Transport, over, transport};
 
@@ -184,12 +185,13 @@ impl Client {
     /// Sends the request and gives back code and body of a successful answer, still to be read.
     async fn open(&self, request: &Request) -> Result<(u16, ResponseBody), Failure> {
         let mut http = http::Request::builder()
-            .method(request.method.http())
+            .method(http_method(request.method))
             .uri(&request.path)
-            .header(ACCEPT, request.accept())
+            .header(ACCEPT, HeaderValue::from_static(request.accept()))
             .header(USER_AGENT, &self.agent);
         if !request.body.is_empty() {
-            http = http.header(CONTENT_TYPE, request.method.content_type());
+            let content_type = request.method.content_type();
+            http = http.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
         if let Some(tokens) = &self.tokens {
             let token = tokens
@@ -250,7 +252,7 @@ impl Client {
             Ok((code, _)) => Some(*code),
             Err(failure) => Some(failure.error.code()).filter(|code| *code != 0),
         };
-        let method = method.http();
+        let method = http_method(method);
         observer.request(RequestSeen {
             method: method.as_str(),
             host: &self.host,
