@@ -17,8 +17,10 @@ mod controller;
 mod engine;
 mod gate;
 mod lint;
+mod pacing;
 mod report;
 pub mod rules;
+mod wire;
 
 pub use action::{
     Action, Actions, Pace, Precondition, Propagation, Record, RecordKind, Subresource, Target,
@@ -29,4 +31,6 @@ pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Step
 pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
 pub use gate::{Gate, Waiting};
 pub use lint::{Lint, lint};
+pub use pacing::Progress;
 pub use report::Report;
+pub use wire::{answer_of, request_of};
