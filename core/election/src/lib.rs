@@ -9,12 +9,14 @@
 //!
 //! Upstream: `client-go/tools/leaderelection/leaderelection.go`.
 
+mod candidate;
 mod election;
 mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use candidate::{Candidate, told};
 pub use election::{Command, Election, Heard, Role};
 pub use record::Record;
 pub use settings::{BadSettings, Settings};

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_api::views::{Lease, LeaseSpec, ObjectReference};
-use flyball_api::{ApiError, Class, Meta, Object};
-use flyball_client::{Client, Method, Request};
-use flyball_election::{Command, Election, Heard, Role, Settings};
+use flyball_api::views::{Lease, ObjectReference};
+use flyball_api::{ApiError, Class};
+use flyball_client::Client;
+use flyball_election::{Candidate as Machine, Command, Election, Heard, Role, Settings, told};
 use flyball_plan::{Record, RecordKind};
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, sleep_until, timeout};
 
@@ -51,33 +50,31 @@ impl ElectionOptions {
 /// A candidate on one Lease.
 pub(crate) struct Candidate {
     pub(crate) options: ElectionOptions,
-    pub(crate) election: Election,
+    pub(crate) machine: Machine,
     pub(crate) client: Client,
     pub(crate) events: EventSink,
     pub(crate) term: Arc<Term>,
     pub(crate) clock: Clock,
-    /// The metadata of the Lease as last seen, to be given back unchanged with each write.
-    pub(crate) metadata: Option<Meta>,
 }
 
 impl Candidate {
     /// Takes part until told to stop, then gives the Lease up if it was held. `stop` must come
     /// only after all writing has ended.
     pub(crate) async fn run(mut self, mut stop: Stop) {
-        let (tell, mut told) = mpsc::channel(1);
-        let watcher = tokio::spawn(watch_lease(self.client.clone(), self.path(), tell));
+        let (tell, mut news) = mpsc::channel(1);
+        let watcher = tokio::spawn(watch_lease(self.client.clone(), self.machine.path(), tell));
         loop {
-            let command = self.election.next(self.clock.monotonic(), wall());
+            let command = self.machine.next(self.clock.monotonic(), wall());
             let heard = match command {
                 Command::WaitUntil(at) => {
                     // The term may end before anything else happens; say so when it does.
                     let at = self
-                        .election
+                        .election()
                         .leads_until()
                         .map_or(at, |until| at.min(until));
                     tokio::select! {
                         () = sleep_until(self.clock.instant(at)) => None,
-                        Some(lease) = told.recv() => Some(Heard::Told(lease)),
+                        Some(lease) = news.recv() => Some(Heard::Told(lease)),
                         () = stop.asked() => break,
                     }
                 }
@@ -86,7 +83,7 @@ impl Candidate {
                     () = stop.asked() => break,
                 },
             };
-            let was = self.election.holder().map(str::to_owned);
+            let was = self.election().holder().map(str::to_owned);
             if let Some(heard) = heard {
                 self.hear(heard);
             }
@@ -99,34 +96,22 @@ impl Candidate {
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
-        match &heard {
-            Heard::Told(lease) if self.is_older(&lease.metadata) => {}
-            Heard::Lease(lease) | Heard::Told(lease) | Heard::Written(lease, _) => {
-                self.metadata = Some(lease.metadata.clone());
-            }
-            Heard::Absent | Heard::Failed => {}
-        }
-        self.election.heard(heard, self.clock.monotonic(), jitter());
+    fn election(&self) -> &Election {
+        self.machine.election()
     }
 
-    /// Whether we know something newer: a watch may lag.
-    fn is_older(&self, told: &Meta) -> bool {
-        let version = |meta: &Meta| meta.resource_version.parse::<u64>().ok();
-        let known = self.metadata.as_ref().and_then(version);
-        known
-            .zip(version(told))
-            .is_some_and(|(known, told)| told < known)
+    fn hear(&mut self, heard: Heard) {
+        self.machine.hear(heard, self.clock.monotonic(), jitter());
     }
 
     /// Carries out one request; should the term end meanwhile, that is said when it does.
     async fn carry_out_in_term(&self, command: Command) -> Heard {
         let mut request = std::pin::pin!(self.carry_out(command));
-        if let Some(until) = self.election.leads_until() {
+        if let Some(until) = self.election().leads_until() {
             tokio::select! {
                 heard = &mut request => return heard,
                 () = sleep_until(self.clock.instant(until)) => {
-                    self.announce(self.election.holder());
+                    self.announce(self.election().holder());
                 }
             }
         }
@@ -137,12 +122,12 @@ impl Candidate {
     fn announce(&self, holder_was: Option<&str>) {
         let now = self.clock.monotonic();
         let was_leading = *self.term.leading().borrow();
-        match (self.election.role(now), self.election.leads_until()) {
+        match (self.election().role(now), self.election().leads_until()) {
             (Role::Leader, Some(until)) => self.term.extend(until),
             _ => self.term.end(),
         }
         let leads = *self.term.leading().borrow();
-        let holder = self.election.holder();
+        let holder = self.election().holder();
         if holder != holder_was {
             tracing::info!(leader = holder.unwrap_or("nobody"), "new leader elected");
         }
@@ -161,20 +146,7 @@ impl Candidate {
     async fn carry_out(&self, command: Command) -> Heard {
         let patience = self.options.settings.renew_deadline / 2;
         let sent_at = self.clock.monotonic();
-        let (request, writes) = match command {
-            Command::Read | Command::WaitUntil(_) => (Request::get(self.path()), false),
-            Command::Create(spec) => {
-                let path = Lease::KIND.collection_path(&self.options.namespace);
-                (
-                    Request::with(Method::Post, path, self.body(&spec, None)),
-                    true,
-                )
-            }
-            Command::Update(spec, version) => {
-                let body = self.body(&spec, Some(&version));
-                (Request::with(Method::Put, self.path(), body), true)
-            }
-        };
+        let request = self.machine.request(&command);
         let answer = timeout(patience, self.client.send(&request))
             .await
             .unwrap_or_else(|_| {
@@ -183,44 +155,16 @@ impl Candidate {
                     patience.as_secs_f32()
                 )))
             });
-        let lease = answer.and_then(|body| {
-            Lease::decode(&body).map_err(|error| ApiError::transport(error.to_string()))
-        });
-        match lease {
-            Ok(lease) if writes => Heard::Written(lease, sent_at),
-            Ok(lease) => Heard::Lease(lease),
-            Err(error) if error.class() == Class::NotFound && !writes => Heard::Absent,
-            Err(error) => {
-                // Losing a race is part of the game; everything else is worth knowing.
-                if !matches!(error.class(), Class::Conflict | Class::AlreadyExists) {
-                    let lease = &self.options.name;
-                    tracing::warn!(lease, err = %error, "leader election request failed");
-                }
-                Heard::Failed
-            }
+        let heard = Machine::heard_of(&command, sent_at, answer.as_deref());
+        // Losing a race is part of the game; everything else is worth knowing.
+        let is_race =
+            |error: &ApiError| matches!(error.class(), Class::Conflict | Class::AlreadyExists);
+        if matches!(heard, Heard::Failed) && !answer.as_ref().is_err_and(is_race) {
+            let why = answer.map_or_else(|error| error.to_string(), |_| "no Lease".to_owned());
+            let lease = &self.options.name;
+            tracing::warn!(lease, err = why, "leader election request failed");
         }
-    }
-
-    fn path(&self) -> String {
-        Lease::KIND.object_path(&self.options.namespace, &self.options.name)
-    }
-
-    /// The Lease with another record. All else stays as it was seen, or the write would remove it.
-    fn body(&self, spec: &LeaseSpec, version: Option<&str>) -> String {
-        let seen = self.metadata.clone().filter(|_| version.is_some());
-        let lease = Lease {
-            metadata: Meta {
-                name: self.options.name.as_str().into(),
-                namespace: self.options.namespace.as_str().into(),
-                resource_version: version.unwrap_or_default().into(),
-                ..seen.unwrap_or_default()
-            },
-            spec: spec.clone(),
-        };
-        let mut lease = json!(lease);
-        lease["apiVersion"] = Lease::KIND.api_version().into();
-        lease["kind"] = Lease::KIND.kind.into();
-        lease.to_string()
+        heard
     }
 
     /// Gives the Lease up. A renewal that was under way when the stop came may have changed its
@@ -228,7 +172,7 @@ impl Candidate {
     async fn release(&mut self) {
         let lease = self.options.name.clone();
         for again in [true, false] {
-            let Some(command) = self.election.release(wall()) else {
+            let Some(command) = self.machine.release(wall()) else {
                 return;
             };
             if let Heard::Written(..) = self.carry_out(command).await {
@@ -252,7 +196,7 @@ async fn watch_lease(client: Client, path: String, tell: mpsc::Sender<Lease>) {
     loop {
         if let Ok(mut stream) = client.watch(&path).await {
             while let Ok(Some(line)) = stream.next().await {
-                let Some(lease) = lease_of(&line) else { break };
+                let Some(lease) = told(&line) else { break };
                 if tell.send(lease).await.is_err() {
                     return;
                 }
@@ -260,17 +204,4 @@ async fn watch_lease(client: Client, path: String, tell: mpsc::Sender<Lease>) {
         }
         sleep(Duration::from_secs(1).mul_f64(1.0 + jitter())).await;
     }
-}
-
-fn lease_of(line: &[u8]) -> Option<Lease> {
-    #[derive(serde::Deserialize)]
-    struct Line<'a> {
-        #[serde(rename = "type")]
-        kind: &'a str,
-        #[serde(borrow)]
-        object: &'a serde_json::value::RawValue,
-    }
-    let line: Line<'_> = serde_json::from_slice(line).ok()?;
-    matches!(line.kind, "ADDED" | "MODIFIED")
-        .then(|| Lease::decode(line.object.get().as_bytes()).ok())?
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_client::Client;
-use flyball_election::{BadSettings, Election};
+use flyball_election::{BadSettings, Candidate as Machine};
 use flyball_plan::{Driver, Record};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -122,7 +122,7 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
 
     let mut farewell = None;
     if let Some((options, client)) = setup.election {
-        let machine = Election::new(options.settings.clone())?;
+        let machine = Machine::new(&options.namespace, &options.name, options.settings.clone())?;
         let component = options.name.clone();
         let (sink, teller) = EventSink::new(&component, client.clone(), term.clone(), clock);
         events.spawn(teller.run(events_stop.clone()));
@@ -130,12 +130,11 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
         let term = term.clone();
         let candidate = Candidate {
             options,
-            election: machine,
+            machine,
             client,
             events: sink,
             term,
             clock,
-            metadata: None,
         };
         election.spawn(candidate.run(election_stop));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flyball_election::{Election, Settings};
+use flyball_election::{Candidate as Machine, Settings};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -48,7 +48,7 @@ fn candidate(api: &Api, identity: &str) -> Running {
     let (term, clock) = (Arc::new(Term::default()), Clock::start());
     let (events, _teller) = EventSink::new("flyball", api.client(), term.clone(), clock);
     let candidate = Candidate {
-        election: Election::new(settings.clone()).unwrap(),
+        machine: Machine::new("kube-system", "flyball", settings.clone()).unwrap(),
         options: ElectionOptions {
             namespace: "kube-system".to_owned(),
             name: "flyball".to_owned(),
@@ -59,7 +59,6 @@ fn candidate(api: &Api, identity: &str) -> Running {
         events,
         term: term.clone(),
         clock,
-        metadata: None,
     };
     let (stopper, stop) = Stopper::new();
     Running {
