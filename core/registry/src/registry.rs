@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use flyball_rbac::{Attributes, RoleIndex, Target};
 use flyball_schema::Resource;
-use flyball_storage::{CommitError, Committed, Item, Limits, Revision, Store, Transaction};
+use flyball_storage::{
+    CommitError, Committed, Item, Limits, ReadError, Revision, Store, Transaction,
+};
 
 use crate::answer::{Answer, Reply};
 pub(crate) use crate::call::Call;
@@ -73,8 +75,7 @@ impl Registry {
     }
 
     /// What is stored, and nothing else.
-    #[cfg(test)]
-    pub(crate) fn into_store(self) -> Store<Arc<Stored>> {
+    pub fn into_store(self) -> Store<Arc<Stored>> {
         self.store
     }
 
@@ -88,6 +89,17 @@ impl Registry {
     /// The newest revision.
     pub fn revision(&self) -> Revision {
         self.store.revision()
+    }
+
+    /// The oldest revision that can be read and watched from.
+    pub fn oldest(&self) -> Revision {
+        self.store.oldest()
+    }
+
+    /// Forgets what happened before this revision: a watch that has not come so far is told that it
+    /// cannot go on.
+    pub fn compact(&mut self, before: Revision) -> Result<(), ReadError> {
+        self.store.compact(before)
     }
 
     /// From now on discovery tells clients to reach the server at this address.
