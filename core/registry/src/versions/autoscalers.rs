@@ -4,7 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::metrics;
+use super::behavior;
+use super::metrics::{self, Side};
 use crate::object::{Meta, Object, at};
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
@@ -86,7 +87,7 @@ pub(super) fn to_kept(mut scaler: Object) -> Object {
     let others = annotation(&scaler, METRICS).and_then(|all| {
         all.as_array()?
             .iter()
-            .map(metrics::read_spec)
+            .map(|metric| metrics::read(metric, Side::Target))
             .collect::<Option<Vec<_>>>()
     });
     let mut all: Vec<Value> = others.unwrap_or_default();
@@ -95,8 +96,7 @@ pub(super) fn to_kept(mut scaler: Object) -> Object {
         all.push(cpu(&CPU_PERCENT.into()));
     }
     spec.insert("metrics".to_owned(), all.into());
-    let behavior =
-        annotation(&scaler, BEHAVIOR).and_then(|written| metrics::read_behavior(&written));
+    let behavior = annotation(&scaler, BEHAVIOR).and_then(|written| behavior::read(&written));
     if let Some(behavior) = behavior {
         spec.insert("behavior".to_owned(), behavior);
     }
@@ -115,7 +115,7 @@ pub(super) fn to_kept(mut scaler: Object) -> Object {
     let written = annotation(&scaler, CURRENT).and_then(|all| {
         all.as_array()?
             .iter()
-            .map(metrics::read_status)
+            .map(|metric| metrics::read(metric, Side::Current))
             .collect::<Option<Vec<_>>>()
     });
     let percent = &before["currentCPUUtilizationPercentage"];
@@ -153,17 +153,22 @@ pub(super) fn from_kept(mut scaler: Object) -> Object {
     }
     let mut annotations: Vec<(&str, String)> = Vec::new();
     let others = all.iter().filter(|one| cpu_percent(one).is_none());
-    let others: Vec<String> = others.map(metrics::write_spec).collect();
+    let others: Vec<String> = others
+        .map(|metric| metrics::write(metric, Side::Target))
+        .collect();
     if !others.is_empty() {
         annotations.push((METRICS, format!("[{}]", others.join(","))));
     }
     let current = list(&scaler, "status.currentMetrics");
     if !current.is_empty() {
-        let told: Vec<String> = current.iter().map(metrics::write_status).collect();
+        let told: Vec<String> = current
+            .iter()
+            .map(|metric| metrics::write(metric, Side::Current))
+            .collect();
         annotations.push((CURRENT, format!("[{}]", told.join(","))));
     }
     if !before["behavior"].is_null() {
-        annotations.push((BEHAVIOR, metrics::write_behavior(&before["behavior"])));
+        annotations.push((BEHAVIOR, behavior::write(&before["behavior"])));
     }
     let conditions = list(&scaler, "status.conditions");
     if !conditions.is_empty() {

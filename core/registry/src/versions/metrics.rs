@@ -1,30 +1,125 @@
-//! Measures and behavior in the notation that annotations of the first version have.
-//!
-//! Its fields stand in the order in which upstream writes them, because clients compare the text.
+//! Measures in the notation of annotations: what is aimed at in a spec, what is shown in a status.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// A JSON object with these fields in this order; those without a value are left out.
-fn object(fields: &[(&str, Option<String>)]) -> String {
-    let given = fields
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name:?}:{}", value.as_ref()?)));
-    format!("{{{}}}", given.collect::<Vec<_>>().join(","))
+use super::notation::{amount, any, map, object, some};
+
+/// Which of its two sides a measure tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// What is aimed at.
+    Target,
+    /// What is shown.
+    Current,
 }
 
-/// A value as JSON, if there is one.
-fn some(value: &Value) -> Option<String> {
-    (!value.is_null()).then(|| value.to_string())
+impl Side {
+    /// The field of a measure that holds its values.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Current => "current",
+        }
+    }
+
+    fn value(self) -> &'static str {
+        match self {
+            Self::Target => "targetValue",
+            Self::Current => "currentValue",
+        }
+    }
+
+    fn average(self) -> &'static str {
+        match self {
+            Self::Target => "targetAverageValue",
+            Self::Current => "currentAverageValue",
+        }
+    }
+
+    fn percent(self) -> &'static str {
+        match self {
+            Self::Target => "targetAverageUtilization",
+            Self::Current => "currentAverageUtilization",
+        }
+    }
+
+    /// An amount that need not be aimed at, but is always shown.
+    fn shown(self, value: &Value) -> Option<String> {
+        match self {
+            Self::Target => some(value),
+            Self::Current => amount(value),
+        }
+    }
+
+    /// The values of a measure; those of a target say of which kind they are.
+    fn values(self, value: &Value, average: &Value, percent: &Value) -> Value {
+        let kind = if !percent.is_null() {
+            "Utilization"
+        } else if !average.is_null() {
+            "AverageValue"
+        } else {
+            "Value"
+        };
+        let kind = match self {
+            Self::Target => json!(kind),
+            Self::Current => Value::Null,
+        };
+        map(&[
+            ("type", &kind),
+            ("value", value),
+            ("averageValue", average),
+            ("averageUtilization", percent),
+        ])
+    }
 }
 
-/// A value as JSON, null if there is none.
-fn any(value: &Value) -> Option<String> {
-    Some(value.to_string())
+/// The field that holds a measure of this type; nothing if there is no such type.
+fn field_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "Object" => "object",
+        "Pods" => "pods",
+        "External" => "external",
+        "Resource" => "resource",
+        "ContainerResource" => "containerResource",
+        _ => return None,
+    })
 }
 
-/// An amount as JSON, zero if there is none.
-fn amount(value: &Value) -> Option<String> {
-    some(value).or_else(|| Some("\"0\"".to_owned()))
+/// A measure as an annotation tells it.
+pub(super) fn write(metric: &Value, side: Side) -> String {
+    let kind = metric["type"].as_str().unwrap_or_default();
+    let field = field_of(kind).unwrap_or("containerResource");
+    let of = &metric[field];
+    let values = &of[side.field()];
+    let name = || any(&of["metric"]["name"]);
+    let chosen = || selector(&of["metric"]["selector"]);
+    let written = match kind {
+        "Object" => object(&[
+            ("target", reference(&of["describedObject"])),
+            ("metricName", name()),
+            (side.value(), amount(&values["value"])),
+            ("selector", chosen()),
+            ("averageValue", some(&values["averageValue"])),
+        ]),
+        "Pods" => object(&[
+            ("metricName", name()),
+            (side.average(), amount(&values["averageValue"])),
+            ("selector", chosen()),
+        ]),
+        "External" => object(&[
+            ("metricName", name()),
+            ("metricSelector", chosen()),
+            (side.value(), side.shown(&values["value"])),
+            (side.average(), some(&values["averageValue"])),
+        ]),
+        _ => object(&[
+            ("name", any(&of["name"])),
+            (side.percent(), some(&values["averageUtilization"])),
+            (side.average(), side.shown(&values["averageValue"])),
+            ("container", some(&of["container"])),
+        ]),
+    };
+    object(&[("type", any(&metric["type"])), (field, Some(written))])
 }
 
 fn selector(value: &Value) -> Option<String> {
@@ -55,139 +150,6 @@ fn reference(value: &Value) -> Option<String> {
     ]))
 }
 
-/// A measure and what is aimed at.
-pub(super) fn write_spec(metric: &Value) -> String {
-    let source = |name: &str, written: String| {
-        object(&[("type", any(&metric["type"])), (name, Some(written))])
-    };
-    let target = |kind: &str| &metric[kind]["target"];
-    let name = |kind: &str| any(&metric[kind]["metric"]["name"]);
-    let chosen = |kind: &str| selector(&metric[kind]["metric"]["selector"]);
-    match metric["type"].as_str().unwrap_or_default() {
-        "Object" => source(
-            "object",
-            object(&[
-                ("target", reference(&metric["object"]["describedObject"])),
-                ("metricName", name("object")),
-                ("targetValue", amount(&target("object")["value"])),
-                ("selector", chosen("object")),
-                ("averageValue", some(&target("object")["averageValue"])),
-            ]),
-        ),
-        "Pods" => source(
-            "pods",
-            object(&[
-                ("metricName", name("pods")),
-                (
-                    "targetAverageValue",
-                    amount(&target("pods")["averageValue"]),
-                ),
-                ("selector", chosen("pods")),
-            ]),
-        ),
-        "External" => source(
-            "external",
-            object(&[
-                ("metricName", name("external")),
-                ("metricSelector", chosen("external")),
-                ("targetValue", some(&target("external")["value"])),
-                (
-                    "targetAverageValue",
-                    some(&target("external")["averageValue"]),
-                ),
-            ]),
-        ),
-        kind => {
-            let field = if kind == "Resource" {
-                "resource"
-            } else {
-                "containerResource"
-            };
-            let of = &metric[field];
-            source(
-                field,
-                object(&[
-                    ("name", any(&of["name"])),
-                    (
-                        "targetAverageUtilization",
-                        some(&of["target"]["averageUtilization"]),
-                    ),
-                    ("targetAverageValue", some(&of["target"]["averageValue"])),
-                    ("container", some(&of["container"])),
-                ]),
-            )
-        }
-    }
-}
-
-/// A measure and what it shows.
-pub(super) fn write_status(metric: &Value) -> String {
-    let source = |name: &str, written: String| {
-        object(&[("type", any(&metric["type"])), (name, Some(written))])
-    };
-    let current = |kind: &str| &metric[kind]["current"];
-    let name = |kind: &str| any(&metric[kind]["metric"]["name"]);
-    let chosen = |kind: &str| selector(&metric[kind]["metric"]["selector"]);
-    match metric["type"].as_str().unwrap_or_default() {
-        "Object" => source(
-            "object",
-            object(&[
-                ("target", reference(&metric["object"]["describedObject"])),
-                ("metricName", name("object")),
-                ("currentValue", amount(&current("object")["value"])),
-                ("selector", chosen("object")),
-                ("averageValue", some(&current("object")["averageValue"])),
-            ]),
-        ),
-        "Pods" => source(
-            "pods",
-            object(&[
-                ("metricName", name("pods")),
-                (
-                    "currentAverageValue",
-                    amount(&current("pods")["averageValue"]),
-                ),
-                ("selector", chosen("pods")),
-            ]),
-        ),
-        "External" => source(
-            "external",
-            object(&[
-                ("metricName", name("external")),
-                ("metricSelector", chosen("external")),
-                ("currentValue", amount(&current("external")["value"])),
-                (
-                    "currentAverageValue",
-                    some(&current("external")["averageValue"]),
-                ),
-            ]),
-        ),
-        kind => {
-            let field = if kind == "Resource" {
-                "resource"
-            } else {
-                "containerResource"
-            };
-            let of = &metric[field];
-            source(
-                field,
-                object(&[
-                    ("name", any(&of["name"])),
-                    (
-                        "currentAverageUtilization",
-                        some(&of["current"]["averageUtilization"]),
-                    ),
-                    (
-                        "currentAverageValue",
-                        amount(&of["current"]["averageValue"]),
-                    ),
-                    ("container", some(&of["container"])),
-                ]),
-            )
-        }
-    }
-}
-
 pub(super) fn write_condition(condition: &Value) -> String {
     object(&[
         ("type", any(&condition["type"])),
@@ -198,230 +160,43 @@ pub(super) fn write_condition(condition: &Value) -> String {
     ])
 }
 
-/// How fast it scales, in the names of upstream's own structures.
-pub(super) fn write_behavior(behavior: &Value) -> String {
-    let rules = |rules: &Value| match rules.is_null() {
-        true => Some("null".to_owned()),
-        false => {
-            let policies = rules["policies"].as_array().map(|all| {
-                let one = |one: &Value| {
-                    object(&[
-                        ("Type", any(&one["type"])),
-                        ("Value", any(&one["value"])),
-                        ("PeriodSeconds", any(&one["periodSeconds"])),
-                    ])
-                };
-                let all: Vec<String> = all.iter().map(one).collect();
-                format!("[{}]", all.join(","))
-            });
-            Some(object(&[
-                (
-                    "StabilizationWindowSeconds",
-                    any(&rules["stabilizationWindowSeconds"]),
-                ),
-                ("SelectPolicy", any(&rules["selectPolicy"])),
-                ("Policies", policies.or_else(|| Some("null".to_owned()))),
-                ("Tolerance", any(&rules["tolerance"])),
-            ]))
-        }
-    };
-    object(&[
-        ("ScaleUp", rules(&behavior["scaleUp"])),
-        ("ScaleDown", rules(&behavior["scaleDown"])),
-    ])
-}
-
-/// A map with these fields; those without a value are left out.
-fn map(fields: &[(&str, &Value)]) -> Value {
-    let given = fields.iter().filter(|(_, value)| !value.is_null());
-    let all: Map<String, Value> = given
-        .map(|(name, value)| ((*name).to_owned(), (*value).clone()))
-        .collect();
-    all.into()
-}
-
-/// What is aimed at, of the kind that its values show.
-fn aim(value: &Value, average: &Value, percent: &Value) -> Value {
-    let kind = if !percent.is_null() {
-        "Utilization"
-    } else if !average.is_null() {
-        "AverageValue"
-    } else {
-        "Value"
-    };
-    map(&[
-        ("type", &json!(kind)),
-        ("value", value),
-        ("averageValue", average),
-        ("averageUtilization", percent),
-    ])
-}
-
-fn measure(of: &Value, selector: &str) -> Value {
-    map(&[("name", &of["metricName"]), ("selector", &of[selector])])
-}
-
 /// A measure that an annotation tells of; nothing if it makes no sense.
-pub(super) fn read_spec(metric: &Value) -> Option<Value> {
+pub(super) fn read(metric: &Value, side: Side) -> Option<Value> {
     let kind = metric.as_object()?.get("type")?.as_str()?;
+    let Some(field) = field_of(kind) else {
+        return Some(json!({"type": kind}));
+    };
+    let of = &metric[field];
     let none = &Value::Null;
-    let (field, source) = match kind {
+    let measure = |selector: &str| map(&[("name", &of["metricName"]), ("selector", &of[selector])]);
+    let (value, average, percent) = (&of[side.value()], &of[side.average()], &of[side.percent()]);
+    let source = match kind {
         "Object" => {
-            let of = &metric["object"];
             let average = &of["averageValue"];
-            // A value of zero is what stands there when an average is meant.
-            let value = if average.is_null() {
-                &of["targetValue"]
-            } else {
-                none
-            };
-            let described = ("describedObject", &of["target"]);
-            let target = aim(value, average, none);
-            (
-                "object",
-                map(&[
-                    described,
-                    ("metric", &measure(of, "selector")),
-                    ("target", &target),
-                ]),
-            )
+            // A target of zero is what stands there when an average is meant.
+            let is_meant = side == Side::Current || average.is_null();
+            let value = if is_meant { value } else { none };
+            map(&[
+                ("describedObject", &of["target"]),
+                ("metric", &measure("selector")),
+                (side.field(), &side.values(value, average, none)),
+            ])
         }
-        "Pods" => {
-            let of = &metric["pods"];
-            let target = aim(none, &of["targetAverageValue"], none);
-            (
-                "pods",
-                map(&[("metric", &measure(of, "selector")), ("target", &target)]),
-            )
-        }
-        "External" => {
-            let of = &metric["external"];
-            let target = aim(&of["targetValue"], &of["targetAverageValue"], none);
-            (
-                "external",
-                map(&[
-                    ("metric", &measure(of, "metricSelector")),
-                    ("target", &target),
-                ]),
-            )
-        }
-        "Resource" | "ContainerResource" => {
-            let field = if kind == "Resource" {
-                "resource"
-            } else {
-                "containerResource"
-            };
-            let of = &metric[field];
-            let target = aim(
-                none,
-                &of["targetAverageValue"],
-                &of["targetAverageUtilization"],
-            );
-            let rest = [("container", &of["container"]), ("name", &of["name"])];
-            (field, map(&[rest[0], rest[1], ("target", &target)]))
-        }
-        _ => return Some(json!({"type": kind})),
+        "Pods" => map(&[
+            ("metric", &measure("selector")),
+            (side.field(), &side.values(none, average, none)),
+        ]),
+        "External" => map(&[
+            ("metric", &measure("metricSelector")),
+            (side.field(), &side.values(value, average, none)),
+        ]),
+        _ => map(&[
+            ("container", &of["container"]),
+            ("name", &of["name"]),
+            (side.field(), &side.values(none, average, percent)),
+        ]),
     };
     Some(json!({"type": kind, field: source}))
-}
-
-/// What a measure showed, as an annotation tells it; nothing if it makes no sense.
-pub(super) fn read_status(metric: &Value) -> Option<Value> {
-    let kind = metric.as_object()?.get("type")?.as_str()?;
-    let none = &Value::Null;
-    let shown = |value: &Value, average: &Value, percent: &Value| {
-        map(&[
-            ("value", value),
-            ("averageValue", average),
-            ("averageUtilization", percent),
-        ])
-    };
-    let (field, source) = match kind {
-        "Object" => {
-            let of = &metric["object"];
-            let current = shown(&of["currentValue"], &of["averageValue"], none);
-            let described = ("describedObject", &of["target"]);
-            (
-                "object",
-                map(&[
-                    described,
-                    ("metric", &measure(of, "selector")),
-                    ("current", &current),
-                ]),
-            )
-        }
-        "Pods" => {
-            let of = &metric["pods"];
-            let current = shown(none, &of["currentAverageValue"], none);
-            (
-                "pods",
-                map(&[("metric", &measure(of, "selector")), ("current", &current)]),
-            )
-        }
-        "External" => {
-            let of = &metric["external"];
-            let current = shown(&of["currentValue"], &of["currentAverageValue"], none);
-            (
-                "external",
-                map(&[
-                    ("metric", &measure(of, "metricSelector")),
-                    ("current", &current),
-                ]),
-            )
-        }
-        "Resource" | "ContainerResource" => {
-            let field = if kind == "Resource" {
-                "resource"
-            } else {
-                "containerResource"
-            };
-            let of = &metric[field];
-            let percent = &of["currentAverageUtilization"];
-            let current = shown(none, &of["currentAverageValue"], percent);
-            let rest = [("container", &of["container"]), ("name", &of["name"])];
-            (field, map(&[rest[0], rest[1], ("current", &current)]))
-        }
-        _ => return Some(json!({"type": kind})),
-    };
-    Some(json!({"type": kind, field: source}))
-}
-
-/// How fast it scales, as an annotation tells it; nothing if it says nothing.
-pub(super) fn read_behavior(written: &Value) -> Option<Value> {
-    written.as_object()?;
-    let rules = |rules: &Value| {
-        let policies = rules["Policies"].as_array().map(|all| {
-            let one = |one: &Value| {
-                map(&[
-                    ("type", &one["Type"]),
-                    ("value", &one["Value"]),
-                    ("periodSeconds", &one["PeriodSeconds"]),
-                ])
-            };
-            Value::from(all.iter().map(one).collect::<Vec<Value>>())
-        });
-        map(&[
-            (
-                "stabilizationWindowSeconds",
-                &rules["StabilizationWindowSeconds"],
-            ),
-            ("selectPolicy", &rules["SelectPolicy"]),
-            ("policies", &policies.unwrap_or_default()),
-            ("tolerance", &rules["Tolerance"]),
-        ])
-    };
-    let given = |name: &str| match &written[name] {
-        Value::Object(_) => rules(&written[name]),
-        _ => Value::Null,
-    };
-    let behavior = map(&[
-        ("scaleUp", &given("ScaleUp")),
-        ("scaleDown", &given("ScaleDown")),
-    ]);
-    behavior
-        .as_object()
-        .is_some_and(|all| !all.is_empty())
-        .then_some(behavior)
 }
 
 #[cfg(test)]
@@ -453,26 +228,8 @@ mod tests {
                 "target": {"type": "Value", "value": "2k"},
             }}),
         ] {
-            let written: Value = serde_json::from_str(&write_spec(&metric)).unwrap();
-            assert_eq!(read_spec(&written), Some(metric));
+            let written: Value = serde_json::from_str(&write(&metric, Side::Target)).unwrap();
+            assert_eq!(read(&written, Side::Target), Some(metric));
         }
-    }
-
-    #[test]
-    fn behavior_is_written_in_the_order_of_upstream() {
-        let behavior = json!({"scaleUp": {
-            "stabilizationWindowSeconds": 5,
-            "selectPolicy": "Max",
-            "policies": [{"type": "Pods", "value": 4, "periodSeconds": 15}],
-        }});
-        let text = write_behavior(&behavior);
-        assert_eq!(
-            text,
-            r#"{"ScaleUp":{"StabilizationWindowSeconds":5,"SelectPolicy":"Max","Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":15}],"Tolerance":null},"ScaleDown":null}"#
-        );
-        let written: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(read_behavior(&written), Some(behavior));
-        assert_eq!(read_behavior(&json!({"Other": 1})), None);
-        assert_eq!(read_behavior(&json!([])), None);
     }
 }

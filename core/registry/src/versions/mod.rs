@@ -8,8 +8,10 @@
 //! Upstream: `pkg/apis/autoscaling/v1/conversion.go`, `pkg/apis/events/v1/conversion.go`.
 
 mod autoscalers;
+mod behavior;
 mod events;
 mod metrics;
+mod notation;
 #[cfg(test)]
 mod tests;
 
