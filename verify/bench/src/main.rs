@@ -28,6 +28,18 @@
 //! - *disk*: what the folder takes in the end; at most 10,000 different keys are written.
 //! - *reopen*: how long it takes to open the folder again and read all of it.
 //!
+//! # `bench memory`
+//!
+//! Fills a cluster with pods of Deployments and with large ConfigMaps while a manager with all controllers of ours
+//! runs, and reads its resident memory: *empty*, with *pods*, *full*, and after a *restart* that finds everything in
+//! place.
+//!
+//! # `bench ownership`
+//!
+//! Grows trees of owners and dependents, deletes the roots with each policy and waits until the garbage collector has
+//! dealt with all of it. *start* is the time until a fresh process has collected a tree whose root was gone before.
+//! With `--dead-webhook`, a custom resource that cannot be read is there from the beginning.
+//!
 //! # `bench plane`
 //!
 //! Starts `flyball up` as a process of its own and uses it over HTTPS. *start to first accepted write* ends when a
@@ -63,8 +75,14 @@
 mod bytes;
 #[cfg(feature = "engines")]
 mod commits;
+mod contest;
+mod measure;
+mod memory;
+mod ownership;
 mod plane;
 mod progress;
+mod report;
+mod sight;
 mod table;
 mod workloads;
 
@@ -81,6 +99,8 @@ fn main() -> ExitCode {
         Some(("bytes", arguments)) => bytes::run(arguments, || ALLOCATOR.allocated()),
         #[cfg(feature = "engines")]
         Some(("commits", arguments)) => commits::run(arguments, || ALLOCATOR.allocated()),
+        Some(("memory", arguments)) => memory::run(arguments),
+        Some(("ownership", arguments)) => ownership::run(arguments),
         Some(("plane", arguments)) => plane::run(arguments),
         Some(("workloads", arguments)) => workloads::run(arguments),
         _ => Ok(false),
@@ -101,6 +121,8 @@ fn command_line() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(bytes::command_line())
+        .subcommand(memory::command_line())
+        .subcommand(ownership::command_line())
         .subcommand(plane::command_line())
         .subcommand(workloads::command_line());
     #[cfg(feature = "engines")]

@@ -12,34 +12,34 @@ const CONCURRENCY: usize = 16;
 const NAMESPACES: usize = 10;
 
 /// The image that Deployments start with.
-pub(super) const IMAGE_FIRST: &str = "registry.example.com/shop/checkout:1.42.0";
+pub(crate) const IMAGE_FIRST: &str = "registry.example.com/shop/checkout:1.42.0";
 
 /// The image they are rolled to.
-pub(super) const IMAGE_SECOND: &str = "registry.example.com/shop/checkout:1.43.0";
+pub(crate) const IMAGE_SECOND: &str = "registry.example.com/shop/checkout:1.43.0";
 
 /// A number of Deployments of one shape.
 #[derive(Clone)]
-pub(super) struct Fleet {
+pub(crate) struct Fleet {
     objects: Objects,
     deployments: usize,
 }
 
 impl Fleet {
-    pub(super) fn new(objects: Objects, deployments: usize) -> Self {
+    pub(crate) fn new(objects: Objects, deployments: usize) -> Self {
         Self {
             objects,
             deployments,
         }
     }
 
-    pub(super) async fn create_namespaces(&self) -> Result<()> {
+    pub(crate) async fn create_namespaces(&self) -> Result<()> {
         for number in 0..NAMESPACES.min(self.deployments) {
             self.objects.create_namespace(&namespace(number)).await?;
         }
         Ok(())
     }
 
-    pub(super) async fn create(&self, replicas: usize) -> Result<()> {
+    pub(crate) async fn create(&self, replicas: usize) -> Result<()> {
         self.each(async |number| {
             let deployment = deployment(number, replicas);
             self.objects
@@ -50,17 +50,17 @@ impl Fleet {
         .await
     }
 
-    pub(super) async fn scale_all(&self, replicas: usize) -> Result<()> {
+    pub(crate) async fn scale_all(&self, replicas: usize) -> Result<()> {
         self.each(async |number| self.scale(number, replicas).await)
             .await
     }
 
-    pub(super) async fn scale(&self, number: usize, replicas: usize) -> Result<()> {
+    pub(crate) async fn scale(&self, number: usize, replicas: usize) -> Result<()> {
         self.patch(number, json!({ "spec": { "replicas": replicas } }))
             .await
     }
 
-    pub(super) async fn change_image(&self, image: &str) -> Result<()> {
+    pub(crate) async fn change_image(&self, image: &str) -> Result<()> {
         let containers = json!([{ "name": "web", "image": image }]);
         let patch = json!({ "spec": { "template": { "spec": { "containers": containers } } } });
         self.each(async |number| self.patch(number, patch.clone()).await)
@@ -86,7 +86,7 @@ impl Fleet {
 }
 
 /// The name of a Deployment, which is unique across namespaces.
-pub(super) fn name(number: usize) -> String {
+pub(crate) fn name(number: usize) -> String {
     format!("checkout-{number}")
 }
 

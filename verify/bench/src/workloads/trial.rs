@@ -1,6 +1,5 @@
 //! One manager through all phases.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -9,31 +8,14 @@ use flyball_conformance::{
 };
 
 use super::fleet::{self, Fleet, IMAGE_FIRST, IMAGE_SECOND};
-use super::measure::{AUDITED, Figures, Reading, megabytes, until_quiet};
-use super::sight::{Sight, Wanted};
+use super::seen::{Deployments, Wanted};
+use crate::contest::Contender;
+use crate::measure::{AUDITED, Figures, Reading, megabytes, until_quiet};
 use crate::progress::Progress;
+use crate::sight::Sight;
 
 /// How long a phase may take.
 const PHASE_LIMIT: Duration = Duration::from_secs(900);
-
-/// A manager to be measured.
-pub(super) struct Contender {
-    pub(super) name: String,
-    /// Its name in the table.
-    pub(super) label: String,
-    /// The flyball binary; `None` is upstream's manager.
-    pub(super) binary: Option<PathBuf>,
-}
-
-impl Contender {
-    async fn start(&self, cluster: &Cluster, limits: &[String]) -> Result<Manager> {
-        let extra: Vec<&str> = limits.iter().map(String::as_str).collect();
-        match &self.binary {
-            Some(binary) => Manager::flyball(cluster, binary, WORKLOADS, &extra).await,
-            None => Manager::go(cluster, WORKLOADS, &extra).await,
-        }
-    }
-}
 
 /// How much work there is.
 #[derive(Clone, Copy)]
@@ -46,7 +28,7 @@ pub(super) struct Size {
 pub(super) struct Trial<'a> {
     pub(super) contender: &'a Contender,
     pub(super) size: Size,
-    pub(super) limits: &'a [String],
+    pub(super) flags: &'a [String],
     /// Whether the server writes an audit log, which costs it CPU.
     pub(super) audit: bool,
 }
@@ -56,7 +38,7 @@ struct Scene<'a> {
     trial: &'a Trial<'a>,
     cluster: Cluster,
     kubelet: Kubelet,
-    sight: Sight,
+    sight: Sight<Deployments>,
     label: &'a str,
     progress: &'a Progress,
     figures: Figures,
@@ -73,7 +55,7 @@ impl Trial<'_> {
         let kubelet = Kubelet::start(&cluster, KubeletOptions::lean()).await?;
         let fleet = Fleet::new(cluster.objects(), self.size.deployments);
         fleet.create_namespaces().await?;
-        let sight = Sight::open(&cluster).await?;
+        let sight = Sight::<Deployments>::open(&cluster).await?;
         let figures = Figures::default();
         let mut scene = Scene {
             trial: self,
@@ -98,7 +80,7 @@ impl Scene<'_> {
         let mut manager = self
             .trial
             .contender
-            .start(&self.cluster, self.trial.limits)
+            .start(&self.cluster, WORKLOADS, self.trial.flags)
             .await?;
         manager.wait_healthy().await?;
         until_quiet(&manager).await?;
@@ -173,7 +155,7 @@ impl Scene<'_> {
         let manager = self
             .trial
             .contender
-            .start(&self.cluster, self.trial.limits)
+            .start(&self.cluster, WORKLOADS, self.trial.flags)
             .await?;
         let wanted = Wanted {
             replicas,

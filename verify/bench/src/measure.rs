@@ -17,36 +17,36 @@ const QUIET_LIMIT: Duration = Duration::from_secs(30);
 
 /// Named numbers in the order in which they were taken.
 #[derive(Clone, Default)]
-pub(super) struct Figures(Vec<(String, f64)>);
+pub(crate) struct Figures(Vec<(String, f64)>);
 
 impl Figures {
-    pub(super) fn put(&mut self, name: impl Into<String>, value: f64) {
+    pub(crate) fn put(&mut self, name: impl Into<String>, value: f64) {
         self.0.push((name.into(), value));
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<f64> {
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
         self.0
             .iter()
             .find(|(known, _)| known == name)
             .map(|(_, value)| *value)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
     /// Without what an audit log disturbs.
-    pub(super) fn only_requests_by_resource(mut self) -> Self {
+    pub(crate) fn only_requests_by_resource(mut self) -> Self {
         self.0.retain(|(name, _)| name.contains(AUDITED));
         self
     }
 }
 
 /// Marks figures from the audit log.
-pub(super) const AUDITED: &str = " audited ";
+pub(crate) const AUDITED: &str = " audited ";
 
 /// Everything that is read at one moment.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     manager: Usage,
     apiserver: Usage,
     etcd: Usage,
@@ -54,7 +54,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) async fn take(cluster: &Cluster, manager: &Manager) -> Result<Self> {
+    pub(crate) async fn take(cluster: &Cluster, manager: &Manager) -> Result<Self> {
         Ok(Self {
             requests: requests_by_method(&manager.read("/metrics").await?),
             manager: manager.usage()?,
@@ -64,7 +64,7 @@ impl Reading {
     }
 
     /// What was used between an earlier reading and this one.
-    pub(super) fn figures_since(&self, before: &Self, phase: &str, figures: &mut Figures) {
+    pub(crate) fn figures_since(&self, before: &Self, phase: &str, figures: &mut Figures) {
         let seconds = |now: Usage, then: Usage| now.cpu.saturating_sub(then.cpu).as_secs_f64();
         let mut put = |name: &str, value: f64| figures.put(format!("{phase}: {name}"), value);
         put("CPU s", seconds(self.manager, before.manager));
@@ -87,12 +87,12 @@ impl Reading {
     }
 }
 
-pub(super) fn megabytes(kb: u64) -> f64 {
+pub(crate) fn megabytes(kb: u64) -> f64 {
     kb as f64 / 1024.0
 }
 
 /// Waits until the manager does next to nothing.
-pub(super) async fn until_quiet(manager: &Manager) -> Result<()> {
+pub(crate) async fn until_quiet(manager: &Manager) -> Result<()> {
     let begun = tokio::time::Instant::now();
     let mut last = manager.usage()?.cpu;
     while begun.elapsed() < QUIET_LIMIT {

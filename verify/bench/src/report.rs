@@ -4,22 +4,17 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::measure::{AUDITED, Figures};
-use super::trial::{Contender, Size};
+use crate::contest::Contender;
+use crate::measure::{AUDITED, Figures};
 use crate::table::Table;
 
 /// Figures that have a limit relative to the first manager's.
-const LIMITS: &[(&str, f64)] = &[
-    // The server sets the pace, and machines are noisy: this only catches a manager that holds it up.
-    ("create: wall s", 1.10),
-    ("create: CPU s", 0.30),
-    ("create: RSS MB", 0.15),
-    ("create: write requests", 1.0),
-];
+pub(crate) type Limits = &'static [(&'static str, f64)];
 
 /// All figures of all managers.
-pub(super) struct Report {
-    size: Size,
+pub(crate) struct Report {
+    title: String,
+    limits: Limits,
     columns: Vec<Column>,
 }
 
@@ -29,8 +24,8 @@ struct Column {
 }
 
 /// Whether one limit was kept.
-pub(super) struct Verdict {
-    pub(super) kept: bool,
+pub(crate) struct Verdict {
+    pub(crate) kept: bool,
     name: &'static str,
     ratio: Option<f64>,
     limit: f64,
@@ -51,27 +46,24 @@ impl fmt::Display for Verdict {
 }
 
 impl Report {
-    pub(super) fn new(size: Size, contenders: &[Contender]) -> Self {
+    pub(crate) fn new(title: String, limits: Limits, contenders: &[Contender]) -> Self {
         let column = |contender: &Contender| Column {
             label: contender.label.clone(),
             rounds: Vec::new(),
         };
         Self {
-            size,
+            title,
+            limits,
             columns: contenders.iter().map(column).collect(),
         }
     }
 
     /// Adds a round of the manager in column `at`.
-    pub(super) fn add(&mut self, at: usize, figures: Figures) {
+    pub(crate) fn add(&mut self, at: usize, figures: Figures) {
         self.columns[at].rounds.push(figures);
     }
 
-    pub(super) fn render(&self) -> String {
-        let Size {
-            deployments,
-            replicas,
-        } = self.size;
+    pub(crate) fn render(&self) -> String {
         let rounds = self
             .columns
             .iter()
@@ -80,12 +72,13 @@ impl Report {
             .unwrap_or(0);
         let medians: Vec<Figures> = self.columns.iter().map(Column::medians).collect();
         format!(
-            "{deployments} Deployments × {replicas} replicas, {rounds} round(s), medians\n\n{}",
+            "{}, {rounds} round(s), medians\n\n{}",
+            self.title,
             self.table(&medians, |name| name.to_owned())
         )
     }
 
-    pub(super) fn render_audit(&self, audited: &[Figures]) -> String {
+    pub(crate) fn render_audit(&self, audited: &[Figures]) -> String {
         self.table(audited, |name| name.replace(AUDITED, ": "))
     }
 
@@ -120,7 +113,7 @@ impl Report {
     }
 
     /// Holds the last manager against the first.
-    pub(super) fn check(&self) -> Vec<Verdict> {
+    pub(crate) fn check(&self) -> Vec<Verdict> {
         let first = self
             .columns
             .first()
@@ -137,10 +130,10 @@ impl Report {
                 limit: *limit,
             }
         };
-        LIMITS.iter().map(verdict).collect()
+        self.limits.iter().map(verdict).collect()
     }
 
-    pub(super) fn to_json(&self, audited: &[Figures]) -> Value {
+    pub(crate) fn to_json(&self, audited: &[Figures]) -> Value {
         let object = |figures: &Figures| -> Value {
             let pairs = figures
                 .iter()
@@ -156,8 +149,7 @@ impl Report {
             })
         });
         json!({
-            "deployments": self.size.deployments,
-            "replicas": self.size.replicas,
+            "title": self.title,
             "managers": managers.collect::<Vec<_>>(),
         })
     }
@@ -231,10 +223,12 @@ mod tests {
         };
         let columns = rounds.iter().enumerate().map(column).collect();
         Report {
-            size: Size {
-                deployments: 1,
-                replicas: 1,
-            },
+            title: "work".to_owned(),
+            limits: &[
+                ("create: wall s", 1.10),
+                ("create: CPU s", 0.30),
+                ("create: RSS MB", 0.15),
+            ],
             columns,
         }
     }
@@ -260,6 +254,6 @@ mod tests {
     fn a_limit_broken_or_not_measured_is_not_kept() {
         let verdicts = report(&[&[(1.0, 1.0)], &[(1.0, 0.5)]]).check();
         let kept: Vec<bool> = verdicts.iter().map(|verdict| verdict.kept).collect();
-        assert_eq!(kept, [true, false, false, false]);
+        assert_eq!(kept, [true, false, false]);
     }
 }
