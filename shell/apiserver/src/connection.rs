@@ -84,6 +84,8 @@ pub(crate) async fn run(
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head_timeout)
             .max_buf_size(head_bytes_max.max(HTTP1_BUFFER_MIN))
+            // The buffer alone does not bound a head that arrives in one piece.
+            .max_header_size(head_bytes_max)
             .serve_connection(io, service);
         drive(connection, &activity, limits, closing).await
     };
