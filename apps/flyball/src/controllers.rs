@@ -15,6 +15,7 @@ pub fn make(entry: &Entry, options: &Options, root_ca: &str) -> Box<dyn Driver> 
         queue,
         workers,
         root_ca,
+        terminated_pod_threshold: options.generic.terminated_pod_threshold,
     })
 }
 

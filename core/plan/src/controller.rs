@@ -26,6 +26,12 @@ pub trait Controller: Send + 'static {
     /// trigger.
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<Self::Key>;
 
+    /// How long a key that a change concerns is left alone before it is looked at. Changes that
+    /// follow meanwhile do not put it off any further.
+    fn patience(&self, _key: &Self::Key) -> Duration {
+        Duration::ZERO
+    }
+
     /// What there is to see of a key; `None` if there is nothing to reconcile (any more).
     fn observe(&self, key: &Self::Key, store: &Snapshot) -> Option<Self::Observation>;
 

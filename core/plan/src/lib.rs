@@ -17,6 +17,7 @@ mod controller;
 mod engine;
 mod gate;
 mod lint;
+mod metric;
 mod pacing;
 mod report;
 pub mod rules;
@@ -31,6 +32,7 @@ pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Step
 pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
 pub use gate::{Gate, Waiting};
 pub use lint::{Lint, lint};
+pub use metric::{Amount, Metric, Tally};
 pub use pacing::Progress;
 pub use report::Report;
 pub use wire::{answer_of, request_of};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Tally;
+
 /// Why a sync did what it did, or did nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -11,6 +13,8 @@ pub struct Report {
     pub saw: Vec<(&'static str, String)>,
     /// What must happen for anything to change; `None` when the desired state is reached.
     pub waits_for: Option<String>,
+    /// What the sync adds to the controller's own metrics.
+    pub tallies: Vec<Tally>,
 }
 
 impl Report {
@@ -31,6 +35,12 @@ impl Report {
     /// Says what is waited for.
     pub fn waits_for(mut self, what: impl Into<String>) -> Self {
         self.waits_for = Some(what.into());
+        self
+    }
+
+    /// Adds to the controller's own metrics.
+    pub fn tallies(mut self, tallies: impl IntoIterator<Item = Tally>) -> Self {
+        self.tallies.extend(tallies);
         self
     }
 }

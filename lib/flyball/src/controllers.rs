@@ -2,6 +2,7 @@
 
 use flyball_access::ClusterRoleAggregationController;
 use flyball_accounts::{RootCaPublisher, ServiceAccountController};
+use flyball_cleanup::{PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController};
 use flyball_plan::{Controller, Descriptor, Driver, Engine};
 use flyball_workloads::{
     DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
@@ -19,6 +20,8 @@ pub struct Making<'a> {
     pub workers: usize,
     /// The certificates by which clients recognize the server, in PEM.
     pub root_ca: &'a str,
+    /// How many finished pods may stay.
+    pub terminated_pod_threshold: i64,
 }
 
 /// A controller that can be run.
@@ -39,6 +42,14 @@ pub const CONTROLLERS: &[Entry] = &[
         make: |making| making.engine(ReplicationControllerController::new(making.replicas())),
     },
     Entry {
+        descriptor: PodGarbageCollector::DESCRIPTOR,
+        make: |making| {
+            making.engine(PodGarbageCollector::new(PodGarbageSettings {
+                terminated_threshold: making.terminated_pod_threshold,
+            }))
+        },
+    },
+    Entry {
         descriptor: ServiceAccountController::DESCRIPTOR,
         make: |making| making.engine(ServiceAccountController),
     },
@@ -57,6 +68,10 @@ pub const CONTROLLERS: &[Entry] = &[
     Entry {
         descriptor: ClusterRoleAggregationController::DESCRIPTOR,
         make: |making| making.engine(ClusterRoleAggregationController),
+    },
+    Entry {
+        descriptor: TtlAfterFinishedController::DESCRIPTOR,
+        make: |making| making.engine(TtlAfterFinishedController),
     },
     Entry {
         descriptor: RootCaPublisher::DESCRIPTOR,
@@ -98,6 +113,7 @@ impl Entry {
             queue: self.pacing(),
             workers: self.descriptor.workers,
             root_ca,
+            terminated_pod_threshold: PodGarbageSettings::default().terminated_threshold,
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::caches::Caches;
 use crate::clock::{Clock, lock};
 use crate::decisions::{Decisions, Deed, deeds};
 use crate::executor::Executor;
+use crate::metrics::Tallies;
 use crate::stop::Stop;
 use crate::term::Term;
 
@@ -22,11 +23,13 @@ pub(crate) struct Loop {
     wake: Notify,
     executor: Executor,
     decisions: Decisions,
+    tallies: Tallies,
 }
 
 /// All controllers of the process.
 pub(crate) struct Loops {
     all: Vec<Arc<Loop>>,
+    tallies: Tallies,
     clock: Clock,
 }
 
@@ -36,6 +39,7 @@ impl Loops {
         decisions: &Decisions,
         clock: Clock,
     ) -> Self {
+        let tallies = Tallies::default();
         let all = all
             .into_iter()
             .map(|(driver, executor)| {
@@ -45,10 +49,20 @@ impl Loops {
                     wake: Notify::new(),
                     executor,
                     decisions: decisions.clone(),
+                    tallies: tallies.clone(),
                 })
             })
             .collect();
-        Self { all, clock }
+        Self {
+            all,
+            tallies,
+            clock,
+        }
+    }
+
+    /// What the controllers count for themselves.
+    pub(crate) fn tallies(&self) -> Tallies {
+        self.tallies.clone()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Loop>> {
@@ -201,6 +215,7 @@ impl Loop {
     }
 
     fn tell(&self, done: Vec<Deed>, finished: &Finished) {
+        self.tallies.add(&finished.report.tallies);
         self.decisions.tell(self.descriptor.name, done, finished);
         let (controller, key) = (self.descriptor.name, finished.key.as_str());
         match &finished.outcome {

@@ -23,7 +23,7 @@ mod text;
 mod world;
 
 pub use caches::Caches;
-pub use cases::{case_differences, check_cases, check_cases_in};
+pub use cases::{CaseKey, case_differences, check_cases, check_cases_in};
 pub use laws::Lawful;
 pub use run::{Moment, Runner, Stage, Sync, Witness, settle, transcript};
 pub use text::flow;

@@ -29,6 +29,8 @@ pub struct Generic {
     /// The file with the certificates by which pods recognize the server; empty for those that the
     /// kubeconfig trusts.
     pub root_ca_file: String,
+    /// How many finished pods may stay; zero or less for all.
+    pub terminated_pod_threshold: i64,
 }
 
 /// When and how we lead.

@@ -4,6 +4,7 @@
 
 mod deployment;
 mod event;
+mod job;
 mod lease;
 mod namespace;
 mod node;
@@ -15,12 +16,13 @@ pub use deployment::{
     Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment,
 };
 pub use event::{Event, EventSource, ObjectReference};
+pub use job::{Job, JobCondition, JobSpec, JobStatus};
 pub use lease::{Lease, LeaseSpec};
 pub use namespace::{Namespace, NamespaceStatus};
-pub use node::Node;
+pub use node::{Node, NodeCondition, NodeSpec, NodeStatus, Taint};
 pub use pod::{
-    BY_CONTROLLER, BY_NODE, ContainerStatus, InitContainer, Phase, Pod, PodCondition, PodSpec,
-    PodStatus,
+    BY_CONTROLLER, BY_NODE, ContainerStatus, InitContainer, Phase, Pod, PodCondition, PodReason,
+    PodSpec, PodStatus,
 };
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 pub use replication_controller::{

@@ -16,7 +16,7 @@ pub const BY_NODE: &str = "spec.nodeName";
 const ANNOTATIONS_READ: &[&str] = &["controller.kubernetes.io/pod-deletion-cost"];
 
 /// Conditions of pods that some controller reads.
-const CONDITIONS_READ: &[&str] = &["Ready"];
+const CONDITIONS_READ: &[&str] = &["Ready", "DisruptionTarget"];
 
 /// A pod.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,6 +70,13 @@ pub struct PodStatus {
     /// Where it is in its life.
     #[serde(default, deserialize_with = "null_default")]
     pub phase: Phase,
+    /// Why it is in this phase, as far as some controller reads it.
+    #[serde(
+        default,
+        deserialize_with = "null_default",
+        skip_serializing_if = "PodReason::is_other"
+    )]
+    pub reason: PodReason,
     /// The conditions that some controller reads.
     #[serde(
         default,
@@ -110,6 +117,23 @@ pub enum Phase {
     #[default]
     #[serde(other, rename = "")]
     Unset,
+}
+
+/// Why a pod is in its phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PodReason {
+    /// Its node was short of something and stopped it.
+    Evicted,
+    /// Anything else, or nothing.
+    #[default]
+    #[serde(other, rename = "")]
+    Other,
+}
+
+impl PodReason {
+    fn is_other(&self) -> bool {
+        *self == Self::Other
+    }
 }
 
 /// One condition of a pod.
@@ -182,7 +206,7 @@ fn sidecars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[InitConta
 }
 
 /// Reads a list and keeps the items asked for, in a box without spare room.
-fn kept<'de, D, T>(deserializer: D, keep: fn(&T) -> bool) -> Result<Box<[T]>, D::Error>
+pub(super) fn kept<'de, D, T>(deserializer: D, keep: fn(&T) -> bool) -> Result<Box<[T]>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,

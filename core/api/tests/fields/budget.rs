@@ -1,7 +1,7 @@
 //! Sizes that the memory budget rests on: what every cached object costs before its contents.
 
 use flyball_api::views::{
-    ContainerStatus, Deployment, Lease, Namespace, Node, Pod, PodCondition, ReplicaSet,
+    ContainerStatus, Deployment, Job, Lease, Namespace, Node, Pod, PodCondition, ReplicaSet,
     ReplicationController,
 };
 use flyball_api::{Labels, Meta, OwnerReference, Template, Text, Timestamp, Uid};
@@ -39,7 +39,8 @@ fn a_pod_is_small_before_its_contents() {
 
 #[test]
 fn other_kinds_stay_in_proportion() {
-    assert_at_most::<Node>(size_of::<Meta>());
+    assert_at_most::<Node>(size_of::<Meta>() + 32);
+    assert_at_most::<Job>(size_of::<Meta>() + 24);
     assert_at_most::<Namespace>(size_of::<Meta>() + 24);
     assert_at_most::<ReplicaSet>(size_of::<Meta>() + 152);
     assert_at_most::<ReplicationController>(size_of::<Meta>() + 112);

@@ -29,6 +29,7 @@ fn text(field: &str) -> &'static str {
         "status" => "True",
         "type" => "Ready",
         "restartPolicy" => "Always",
+        "reason" => "Evicted",
         "annotations" => "controller.kubernetes.io/pod-deletion-cost",
         "resourceVersion" => "4711",
         _ => "text",

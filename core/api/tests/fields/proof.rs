@@ -8,13 +8,15 @@
 use flyball_api::selector::{LabelSelector, LabelSelectorRequirement};
 use flyball_api::views::{
     ContainerStatus, Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, Event,
-    EventSource, InitContainer, Lease, LeaseSpec, Namespace, NamespaceStatus, Node,
-    ObjectReference, Pod, PodCondition, PodSpec, PodStatus, ReplicaSet, ReplicaSetSpec,
-    ReplicaSetStatus, ReplicationController, ReplicationControllerSpec,
-    ReplicationControllerStatus, RollingUpdateDeployment,
+    EventSource, InitContainer, Job, JobCondition, JobSpec, JobStatus, Lease, LeaseSpec, Namespace,
+    NamespaceStatus, Node, NodeCondition, NodeSpec, NodeStatus, ObjectReference, Pod, PodCondition,
+    PodSpec, PodStatus, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus, ReplicationController,
+    ReplicationControllerSpec, ReplicationControllerStatus, RollingUpdateDeployment, Taint,
 };
 use flyball_api::{Condition, Object, OwnerReference};
-use k8s_openapi::api::{apps::v1 as apps, coordination::v1 as coordination, core::v1 as core};
+use k8s_openapi::api::{
+    apps::v1 as apps, batch::v1 as batch, coordination::v1 as coordination, core::v1 as core,
+};
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,9 +64,9 @@ where
     let understood: Upstream = serde_json::from_value(ours.clone()).unwrap();
     assert_within(&ours, &serde_json::to_value(understood).unwrap(), kind.kind);
 
-    let lean = ["Pod", "Node"].contains(&kind.kind);
+    let lean = ["Pod", "Node", "Job"].contains(&kind.kind);
     for field in METADATA {
-        let unread = lean && field == "annotations" && kind.kind == "Node";
+        let unread = lean && field == "annotations" && kind.kind != "Pod";
         assert_eq!(
             ours["metadata"].get(field).is_some(),
             !unread,
@@ -186,6 +188,19 @@ fn every_field_of_namespace_exists_upstream() {
 fn every_field_of_node_exists_upstream() {
     let node = prove::<Node, core::Node>();
     assert_full::<Node>(&node, "");
+    assert_full::<NodeSpec>(&node, "/spec");
+    assert_full::<Taint>(&node, "/spec/taints/0");
+    assert_full::<NodeStatus>(&node, "/status");
+    assert_full::<NodeCondition>(&node, "/status/conditions/0");
+}
+
+#[test]
+fn every_field_of_job_exists_upstream() {
+    let job = prove::<Job, batch::Job>();
+    assert_full::<Job>(&job, "");
+    assert_full::<JobSpec>(&job, "/spec");
+    assert_full::<JobStatus>(&job, "/status");
+    assert_full::<JobCondition>(&job, "/status/conditions/0");
 }
 
 /// One type serves the conditions of all workloads; only Deployments have an update time.

@@ -80,7 +80,12 @@ impl<C: Controller> Engine<C> {
         };
         for key in self.controller.route(change, store) {
             let namespace = key.namespace().to_owned();
-            self.queue.add(key, &namespace, priority, now.monotonic);
+            match self.controller.patience(&key) {
+                Duration::ZERO => self.queue.add(key, &namespace, priority, now.monotonic),
+                patience => self
+                    .queue
+                    .add_after(key, &namespace, patience, now.monotonic),
+            };
         }
     }
 

@@ -75,6 +75,19 @@ fn a_change_becomes_a_sync_that_acts_hears_and_rests() {
 }
 
 #[test]
+fn a_key_is_left_alone_for_as_long_as_its_controller_says() {
+    let patient = set("patient", "create");
+    let store = store(&[&patient], "1");
+    let mut engine = engine(&[&patient]);
+    let due = at(5_000).monotonic;
+    assert_eq!(idle(engine.next(&store, at(0))), Some(due));
+    // What comes meanwhile does not put it off.
+    engine.changed(&Change::added(patient.clone()), &store, at(4_000));
+    assert_eq!(idle(engine.next(&store, at(4_999))), Some(due));
+    assert_eq!(work(engine.next(&store, at(5_000))).key, "shop/patient");
+}
+
+#[test]
 fn a_key_without_an_object_is_absent() {
     let web = set("web", "create");
     let mut engine = engine(&[&web]);

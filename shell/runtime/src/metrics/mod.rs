@@ -2,6 +2,7 @@
 
 mod queues;
 mod requests;
+mod tallies;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::term::Term;
 
 use queues::Queues;
 use requests::Requests;
+pub(crate) use tallies::Tallies;
 
 /// What the text is: the OpenMetrics format, which scrapers ask for first.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -48,6 +50,7 @@ impl Metrics {
         term: Arc<Term>,
         lease: String,
     ) {
+        self.registry.register_collector(Box::new(loops.tallies()));
         self.registry.register_collector(Box::new(Queues {
             loops,
             caches,

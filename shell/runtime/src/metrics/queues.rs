@@ -177,7 +177,7 @@ impl Queues {
 }
 
 fn encode_histogram(mut metric: MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
-    let bounds = Histogram::BOUNDS_SECONDS.into_iter().chain([f64::MAX]);
+    let bounds = Histogram::BOUNDS_SECONDS.into_iter().chain([f64::INFINITY]);
     let buckets: Vec<(f64, u64)> = bounds.zip(histogram.counts().iter().copied()).collect();
     metric.encode_histogram::<NoLabelSet>(
         histogram.sum_seconds(),
@@ -185,4 +185,34 @@ fn encode_histogram(mut metric: MetricEncoder<'_>, histogram: &Histogram) -> fmt
         &buckets,
         None,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct One(Histogram);
+
+    impl Collector for One {
+        fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+            let kind = MetricType::Histogram;
+            encode_histogram(
+                encoder.encode_descriptor("one", "One.", None, kind)?,
+                &self.0,
+            )
+        }
+    }
+
+    #[test]
+    fn the_last_bucket_of_a_histogram_has_no_end() {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(One(Histogram::default())));
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        assert!(text.contains(r#"one_bucket{le="+Inf"} 0"#), "{text}");
+    }
 }

@@ -35,10 +35,25 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use flyball_api::ObjectName;
-use flyball_plan::Controller;
+use flyball_plan::{Controller, Key};
 
 use crate::World;
 use play::Case;
+
+/// A key that a case can name.
+pub trait CaseKey: Key {
+    /// The key that is meant; `None` if the text names none.
+    fn named(text: &str) -> Option<Self>;
+}
+
+impl CaseKey for ObjectName {
+    fn named(text: &str) -> Option<Self> {
+        Some(match text.split_once('/') {
+            Some((namespace, name)) => Self::new(namespace, name),
+            None => Self::new("", text),
+        })
+    }
+}
 
 /// Makes an empty world fit for a controller.
 type Prepared = fn(World) -> World;
@@ -46,12 +61,12 @@ type Prepared = fn(World) -> World;
 /// Checks every `*.yaml` in a folder, which is relative to the crate under test. Panics with all
 /// that went otherwise than expected, or if there is nothing to check; with `UPDATE_EXPECT` set,
 /// accepts whatever happened.
-pub fn check_cases<C: Controller<Key = ObjectName>>(controller: &C, folder: impl AsRef<Path>) {
+pub fn check_cases<C: Controller<Key: CaseKey>>(controller: &C, folder: impl AsRef<Path>) {
     check_cases_in(controller, folder, |world| world);
 }
 
 /// As [`check_cases`], in worlds that know what `prepared` adds: see [`World::knowing`].
-pub fn check_cases_in<C: Controller<Key = ObjectName>>(
+pub fn check_cases_in<C: Controller<Key: CaseKey>>(
     controller: &C,
     folder: impl AsRef<Path>,
     prepared: Prepared,
@@ -66,14 +81,14 @@ pub fn check_cases_in<C: Controller<Key = ObjectName>>(
 }
 
 /// What a controller does otherwise than the cases of a folder say.
-pub fn case_differences<C: Controller<Key = ObjectName>>(
+pub fn case_differences<C: Controller<Key: CaseKey>>(
     controller: &C,
     folder: impl AsRef<Path>,
 ) -> Vec<String> {
     check(controller, folder.as_ref(), |world| world, false)
 }
 
-fn check<C: Controller<Key = ObjectName>>(
+fn check<C: Controller<Key: CaseKey>>(
     controller: &C,
     folder: &Path,
     prepared: Prepared,
@@ -105,7 +120,7 @@ fn yaml_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn check_file<C: Controller<Key = ObjectName>>(
+fn check_file<C: Controller<Key: CaseKey>>(
     controller: &C,
     file: &Path,
     prepared: Prepared,

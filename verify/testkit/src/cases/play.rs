@@ -8,7 +8,7 @@ use flyball_plan::{Answers, Controller, Rest, Revisit, Step, Target, lint};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Prepared, short};
+use super::{CaseKey, Prepared, short};
 use crate::run::Stage;
 use crate::{Caches, Fault, World};
 
@@ -52,7 +52,7 @@ impl Case {
     /// Runs one sync and tells what it did.
     pub(super) fn play<C>(&self, controller: &C, prepared: Prepared) -> Result<String, String>
     where
-        C: Controller<Key = ObjectName>,
+        C: Controller<Key: CaseKey>,
     {
         let mut world = prepared(self.now.map_or_else(World::default, World::new));
         for object in &self.objects {
@@ -67,7 +67,9 @@ impl Case {
             let target = find(&world, gone)?;
             world.remove(&target);
         }
-        let key = object_name(&self.key);
+        let Some(key) = C::Key::named(&self.key) else {
+            return Err(format!("{:?} names nothing to sync", self.key));
+        };
         let Some(seen) = controller.observe(&key, &caches.snapshot()) else {
             return Ok("absent\n".to_owned());
         };
@@ -125,17 +127,10 @@ fn ending(rest: &Rest) -> String {
     }
 }
 
-fn object_name(text: &str) -> ObjectName {
-    match text.split_once('/') {
-        Some((namespace, name)) => ObjectName::new(namespace, name),
-        None => ObjectName::new("", text),
-    }
-}
-
 /// Finds `Pod default/web-a`.
 fn find(world: &World, text: &str) -> Result<Target, String> {
     let (kind, name) = text.split_once(' ').unwrap_or((text, ""));
-    let name = object_name(name);
+    let name = ObjectName::named(name).unwrap_or_default();
     let found = world
         .objects()
         .find(|(id, _)| id.0.kind == kind && id.1 == name);

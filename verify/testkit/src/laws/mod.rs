@@ -21,7 +21,7 @@ mod quiet;
 mod stale_safe;
 mod upset;
 
-use flyball_api::{Kind, LabelSelector, ObjectName};
+use flyball_api::{Kind, LabelSelector};
 use flyball_plan::Controller;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
@@ -38,8 +38,9 @@ pub use stale_safe::stale_safe;
 pub use upset::{Upset, upsets};
 
 /// What the laws need to know of a controller.
-pub trait Lawful: Controller<Key = ObjectName> {
-    /// The kind of object that its keys name.
+pub trait Lawful: Controller {
+    /// The kind of object that its keys name, if they name objects. Two laws need it: own-only and
+    /// order-blind.
     const KIND: Kind;
 
     /// The most actions that one stage may hold.

@@ -10,7 +10,7 @@ use crate::{Caches, Runner, World};
 
 /// Lists the world in the usual and in a shuffled order; finds the first step of every key and the
 /// settled world to be the same.
-pub fn order_blind<C: Lawful>(world: World, seed: u64) -> Result<(), String> {
+pub fn order_blind<C: Lawful<Key = ObjectName>>(world: World, seed: u64) -> Result<(), String> {
     let shuffled = |at: usize| {
         let mut hasher = DefaultHasher::new();
         (seed, at).hash(&mut hasher);
@@ -34,7 +34,11 @@ pub fn order_blind<C: Lawful>(world: World, seed: u64) -> Result<(), String> {
     super::essence::same::<C>(&one, &two)
 }
 
-fn first_step<C: Lawful>(key: &ObjectName, world: &World, rank: impl Fn(usize) -> u64) -> String {
+fn first_step<C: Lawful<Key = ObjectName>>(
+    key: &ObjectName,
+    world: &World,
+    rank: impl Fn(usize) -> u64,
+) -> String {
     let controller = C::subject();
     let mut caches = Caches::watched_by::<C>(world);
     caches.list(world, rank);

@@ -10,7 +10,7 @@ use crate::{Moment, Runner, World};
 /// Runs among look-alikes that belong to others, and finds every write to be to the key's object,
 /// to something it controls, or to an orphan that it may adopt; and everything created to be
 /// controlled by the key's object.
-pub fn own_only<C: Lawful>(mut world: World) -> Result<(), String> {
+pub fn own_only<C: Lawful<Key = ObjectName>>(mut world: World) -> Result<(), String> {
     add_lookalikes::<C>(&mut world);
     let mut runner = Runner::new(C::subject(), &world);
     let mut watch = |moment: Moment<'_>| match moment {

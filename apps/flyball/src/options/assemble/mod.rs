@@ -99,6 +99,7 @@ impl Assembly<'_> {
             service_account_credentials: self.settings.bool("use-service-account-credentials"),
             external_cloud: self.settings.text("cloud-provider") == "external",
             root_ca_file: self.settings.text("root-ca-file").to_owned(),
+            terminated_pod_threshold: self.settings.int("terminated-pod-gc-threshold"),
         }
     }
 

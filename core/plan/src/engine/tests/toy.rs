@@ -30,6 +30,14 @@ impl Controller for Toy {
         vec![change.name.clone()]
     }
 
+    /// Whatever is called so is left alone for five seconds.
+    fn patience(&self, key: &ObjectName) -> Duration {
+        match key.name.as_str() {
+            "patient" => Duration::from_secs(5),
+            _ => Duration::ZERO,
+        }
+    }
+
     fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Arc<ReplicaSet>> {
         store.get::<ReplicaSet>(&key.namespace, &key.name).cloned()
     }

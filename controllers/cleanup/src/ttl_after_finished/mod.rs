@@ -1,0 +1,60 @@
+//! Jobs that asked for it are deleted some time after they have finished.
+//!
+//! Upstream: `pkg/controller/ttlafterfinished/ttlafterfinished_controller.go`.
+//!
+//! **Watches** Jobs.
+//!
+//! **A sync** is about one Job: if it has finished and its time is over, the server is asked for it,
+//! and if that still says so, it is deleted, its pods first.
+//!
+//! **Promises**: a Job is never deleted before its time, however old the caches are: the time that
+//! counts is read from the server, and the incarnation that was read is the one that is deleted.
+//!
+//! **Never**: touches a Job that does not say how long it wants to stay.
+
+mod expiry;
+mod observe;
+mod plan;
+mod route;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use flyball_api::views::Job;
+use flyball_api::{ObjectName, Timestamp};
+use flyball_informer::{Change, Snapshot, Watch};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+
+pub use observe::Observation;
+
+/// Deletes Jobs some time after they have finished.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TtlAfterFinishedController;
+
+impl Controller for TtlAfterFinishedController {
+    type Key = ObjectName;
+    type Observation = Observation;
+
+    const DESCRIPTOR: Descriptor = Descriptor {
+        name: "ttl-after-finished-controller",
+        aliases: &["ttl-after-finished"],
+        client: "ttl-after-finished-controller",
+        component: "ttl-after-finished-controller",
+        queue: "ttl_jobs_to_delete",
+        watches: &[Watch::of::<Job>()],
+        workers: 5,
+        retries_max: None,
+    };
+
+    fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
+        route::route(change)
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+        observe::observe(key, store)
+    }
+
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        plan::step(seen, answers, now)
+    }
+}
