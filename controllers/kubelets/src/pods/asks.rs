@@ -1,4 +1,4 @@
-//! What a pod asks for: by its annotations, by its images, by its owner and by its restart policy.
+//! What a pod asks for: by its annotations, by its images and commands, by its owner and by its restart policy.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::annotations::{
     BEHAVIOUR, EXIT_CODE, INIT_DELAY_MS, READY_DELAY_MS, RUN_MS, START_DELAY_MS, TERMINATION,
     millis,
 };
-use crate::views::Pod;
+use crate::views::{Pod, Program};
 
 /// What a pod is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +59,21 @@ impl Asks {
         // Whoever says what a pod does is taken at his word, also for a pod that usually ends.
         let usually_ends = pod.metadata.is_of_job || !pod.restarts_after(0);
         let ends = exit_code.is_some() || (word.is_none() && usually_ends);
-        let run = match behaviour {
+        let says_nothing = word.is_none() && run.is_none() && exit_code.is_none();
+        let programs = says_nothing.then(|| of_programs(pod)).flatten();
+        let run = match (behaviour, programs) {
+            // A program that ends at once is seen to run all the same.
+            (Behaviour::Ready, Some((known, _))) => known.map(|known| known.max(settings.job_run)),
             // Those who say nothing of a run mean the delay of whatever the pod does.
-            Behaviour::Fail | Behaviour::Succeed => run.or(ready_delay).or(Some(Duration::ZERO)),
-            Behaviour::CrashLoop => run.or(Some(Duration::ZERO)),
+            (Behaviour::Fail | Behaviour::Succeed, _) => {
+                run.or(ready_delay).or(Some(Duration::ZERO))
+            }
+            (Behaviour::CrashLoop, _) => run.or(Some(Duration::ZERO)),
             _ => run.or(ends.then_some(settings.job_run)),
         };
-        let exit_code_usual = match behaviour {
-            Behaviour::Fail | Behaviour::CrashLoop => 1,
+        let exit_code_usual = match (behaviour, programs) {
+            (Behaviour::Fail | Behaviour::CrashLoop, _) => 1,
+            (_, Some((_, code))) => code,
             _ => 0,
         };
         let stop = match annotations.get(TERMINATION) {
@@ -83,6 +90,25 @@ impl Asks {
             stop,
         }
     }
+}
+
+/// How long its containers run and what they exit with, if all commands are known. Containers end together here: with
+/// the last of them, and badly if one of them does.
+fn of_programs(pod: &Pod) -> Option<(Option<Duration>, i32)> {
+    let (mut run, mut exit_code) = (Some(Duration::ZERO), 0);
+    for container in &pod.spec.containers {
+        match container.program {
+            Program::Unknown => return None,
+            Program::Runs => run = None,
+            Program::Exits { after, code } => {
+                run = run.map(|run| run.max(after));
+                if exit_code == 0 {
+                    exit_code = code;
+                }
+            }
+        }
+    }
+    (!pod.spec.containers.is_empty()).then_some((run, exit_code))
 }
 
 /// Whether all its images can be pulled.
@@ -158,15 +184,51 @@ mod tests {
             let word = word.map(|word| (BEHAVIOUR, word));
             pod.metadata.annotations = Labels::from_iter(word);
             pod.spec.containers = Box::new([Container {
-                name: "web".into(),
                 image: image.into(),
-                restart_policy: Default::default(),
+                ..Container::default()
             }]);
             Asks::of(&Settings::default(), &pod).behaviour
         };
         assert_eq!(behaviour(None, "web:404"), Behaviour::ImagePullError);
         assert_eq!(behaviour(None, "web:v1"), Behaviour::Ready);
         assert_eq!(behaviour(Some("ready"), "web:404"), Behaviour::Ready);
+    }
+
+    #[test]
+    fn known_commands_say_how_long_a_pod_runs_and_what_it_exits_with() {
+        let exits = |seconds, code| Program::Exits {
+            after: Duration::from_secs(seconds),
+            code,
+        };
+        let second = Duration::from_secs(1);
+        let asks = |pairs: &[(&str, &str)], programs: &[Program]| {
+            let mut pod = Pod::default();
+            pod.metadata.annotations = Labels::from_iter(pairs.iter().copied());
+            pod.spec.restart_policy = "Never".into();
+            let container = |program: &Program| Container {
+                program: *program,
+                ..Container::default()
+            };
+            pod.spec.containers = programs.iter().map(container).collect();
+            let asks = Asks::of(&Settings::default(), &pod);
+            (asks.run, asks.exit_code)
+        };
+        let run_ms = [(RUN_MS, "40")];
+        let exit_code = [(EXIT_CODE, "9")];
+        let ready = [(BEHAVIOUR, "ready")];
+        for (pairs, programs, expected) in [
+            (&[][..], &[exits(30, 3)][..], (Some(30 * second), 3)),
+            (&[], &[exits(0, 0)], (Some(second), 0)),
+            (&[], &[Program::Runs], (None, 0)),
+            (&[], &[exits(2, 0), exits(5, 1)], (Some(5 * second), 1)),
+            (&[], &[exits(2, 1), Program::Runs], (None, 1)),
+            (&[], &[exits(2, 1), Program::Unknown], (Some(second), 0)),
+            (&run_ms, &[exits(2, 1)], (Some(second / 25), 0)),
+            (&exit_code, &[exits(2, 1)], (Some(second), 9)),
+            (&ready, &[exits(2, 1)], (None, 0)),
+        ] {
+            assert_eq!(asks(pairs, programs), expected, "{pairs:?} {programs:?}");
+        }
     }
 
     #[test]

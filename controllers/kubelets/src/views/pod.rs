@@ -5,7 +5,7 @@ use flyball_plan::{Precondition, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use super::{ContainerStatus, null_default, object};
+use super::{ContainerStatus, Program, null_default, object};
 use crate::annotations::PREFIX;
 
 /// The index of pods by the node they are bound to.
@@ -83,17 +83,43 @@ pub struct PodSpec {
 }
 
 /// One container that is to run.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "ContainerFields")]
 pub struct Container {
     /// Its name.
     pub name: Text,
     /// Its image.
-    #[serde(default, deserialize_with = "null_default")]
     pub image: Text,
     /// `Always` makes an init container a sidecar.
-    #[serde(default, deserialize_with = "null_default")]
     pub restart_policy: Text,
+    /// What its command is known to do.
+    pub program: Program,
+}
+
+/// A container as the API writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ContainerFields {
+    name: Text,
+    #[serde(default, deserialize_with = "null_default")]
+    image: Text,
+    #[serde(default, deserialize_with = "null_default")]
+    restart_policy: Text,
+    #[serde(default, deserialize_with = "null_default")]
+    command: Vec<Text>,
+    #[serde(default, deserialize_with = "null_default")]
+    args: Vec<Text>,
+}
+
+impl From<ContainerFields> for Container {
+    fn from(fields: ContainerFields) -> Self {
+        Self {
+            program: Program::of(&fields.command, &fields.args),
+            name: fields.name,
+            image: fields.image,
+            restart_policy: fields.restart_policy,
+        }
+    }
 }
 
 impl Container {
@@ -268,7 +294,7 @@ mod tests {
                    "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"v",
                      "controller":true}]},
                  "spec":{"nodeName":"node-0","restartPolicy":"Never","hostNetwork":null,
-                   "containers":[{"name":"c","image":"i","env":[]}],
+                   "containers":[{"name":"c","image":"i","env":[],"command":null,"args":["false"]}],
                    "initContainers":[{"name":"s","restartPolicy":"Always"},{"name":"i"}],
                    "readinessGates":[{"conditionType":"example.com/gate"}]},
                  "status":{"phase":"Hibernating","podIP":"10.0.0.7",
@@ -287,6 +313,10 @@ mod tests {
             .collect();
         assert_eq!(sidecars, [true, false]);
         assert_eq!(*pod.spec.readiness_gates, ["example.com/gate"]);
+        assert!(matches!(
+            pod.spec.containers[0].program,
+            Program::Exits { code: 1, .. }
+        ));
         assert_eq!(pod.status.phase, Phase::Pending);
         let container = &pod.status.container_statuses[0];
         assert!(container.is_running() && container.ready);
