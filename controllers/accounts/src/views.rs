@@ -52,6 +52,9 @@ macro_rules! object {
             fn is_deleting(&self) -> bool {
                 self.metadata.is_deleting()
             }
+            fn lineage(&self) -> flyball_api::Lineage<'_> {
+                self.metadata.lineage()
+            }
             fn decode(json: &[u8]) -> Result<Self, DecodeError> {
                 $decode(json)
             }

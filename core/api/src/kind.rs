@@ -1,5 +1,7 @@
 //! Kinds: what the API calls a type of object and where it lives under the server's root.
 
+mod learnt;
+
 use std::fmt;
 
 /// A kind of object: group, version, kind, plural and scope.
@@ -50,6 +52,28 @@ impl Kind {
             plural,
             namespaced: false,
         }
+    }
+
+    /// A kind that is known only at run time; `None` if too many were learnt already.
+    pub fn learnt(
+        group: &str,
+        version: &str,
+        kind: &str,
+        plural: &str,
+        namespaced: bool,
+    ) -> Option<Self> {
+        Some(Self {
+            group: learnt::learn(group)?,
+            version: learnt::learn(version)?,
+            kind: learnt::learn(kind)?,
+            plural: learnt::learn(plural)?,
+            namespaced,
+        })
+    }
+
+    /// Whether both are the same resource, maybe in different versions.
+    pub fn is_same_resource(&self, other: &Self) -> bool {
+        self.group == other.group && self.plural == other.plural
     }
 
     /// `v1` or `apps/v1`, as written in objects.
@@ -115,6 +139,17 @@ mod tests {
             DEPLOYMENT.object_path("a", "b"),
             "/apis/apps/v1/namespaces/a/deployments/b"
         );
+    }
+
+    #[test]
+    fn a_kind_learnt_at_run_time_equals_the_constant() {
+        let learnt = Kind::learnt("apps", "v1", "Deployment", "deployments", true).unwrap();
+        assert_eq!(learnt, DEPLOYMENT);
+        let older = Kind {
+            version: "v1beta1",
+            ..learnt
+        };
+        assert!(older != DEPLOYMENT && older.is_same_resource(&DEPLOYMENT));
     }
 
     #[test]

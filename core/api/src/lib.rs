@@ -12,6 +12,7 @@
 mod condition;
 mod decode;
 pub mod digest;
+pub mod discovery;
 mod int_or_percent;
 mod kind;
 mod labels;
@@ -37,7 +38,7 @@ pub use int_or_percent::*;
 pub use kind::Kind;
 pub use labels::Labels;
 pub use meta::{Meta, Owners, Rest};
-pub use object::{Index, Object, ObjectName};
+pub use object::{Index, Lineage, Object, ObjectName};
 pub use opaque::{Opaque, Template};
 pub use owner::OwnerReference;
 pub use pool::Pool;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::labels::read_labels;
-use crate::{Labels, ObjectName, OwnerReference, Pool, Text, Timestamp, Uid};
+use crate::{Labels, Lineage, ObjectName, OwnerReference, Pool, Text, Timestamp, Uid};
 
 /// The metadata of an object.
 ///
@@ -67,6 +67,14 @@ impl Meta {
     /// Whether the object has been asked to go away.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
+    }
+
+    /// Whom the object belongs to, and what holds it back from going.
+    pub fn lineage(&self) -> Lineage<'_> {
+        Lineage {
+            owners: &self.owner_references,
+            finalizers: &self.finalizers,
+        }
     }
 
     /// Namespace and name as one value.

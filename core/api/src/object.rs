@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{DecodeError, Kind, Pool, Text, Uid};
+use crate::{DecodeError, Kind, OwnerReference, Pool, Text, Uid};
 
 /// The name of an object: namespace (empty for cluster-scoped kinds) and name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -55,6 +55,8 @@ pub trait Object: Sized + Send + Sync + 'static {
     fn resource_version(&self) -> &str;
     /// Whether the object has been asked to go away.
     fn is_deleting(&self) -> bool;
+    /// Whom it belongs to, and what holds it back from going.
+    fn lineage(&self) -> Lineage<'_>;
     /// Reads the object from its JSON text, skipping what the type does not hold.
     fn decode(json: &[u8]) -> Result<Self, DecodeError>;
     /// Replaces parts that many objects have in common by shared copies.
@@ -68,6 +70,18 @@ pub trait Object: Sized + Send + Sync + 'static {
     fn object_name(&self) -> ObjectName {
         ObjectName::new(self.namespace(), self.name())
     }
+}
+
+/// Whom an object belongs to, and what must be cleared before it may go.
+///
+/// The garbage collector sees objects of all kinds by this; a type that leaves something out hides
+/// it from the collector. Types that are cached only where no collector runs may leave out all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lineage<'a> {
+    /// The owners.
+    pub owners: &'a [OwnerReference],
+    /// The finalizers.
+    pub finalizers: &'a [Text],
 }
 
 /// A named way to find cached objects by something other than their name.

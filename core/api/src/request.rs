@@ -13,6 +13,8 @@ pub enum Method {
     Put,
     /// Change parts, as a strategic merge patch.
     StrategicPatch,
+    /// Change parts, as a JSON merge patch, which every kind understands.
+    MergePatch,
     /// Remove.
     Delete,
 }
@@ -22,9 +24,24 @@ impl Method {
     pub fn content_type(self) -> &'static str {
         match self {
             Self::StrategicPatch => "application/strategic-merge-patch+json",
+            Self::MergePatch => "application/merge-patch+json",
             _ => "application/json",
         }
     }
+}
+
+/// In what form an answer is wanted. A server that does not know a form answers in full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    #[default]
+    Whole,
+    /// No more than the metadata of an object, or of each that a watch tells of.
+    Metadata,
+    /// No more than the metadata of each object of a list.
+    MetadataList,
+    /// What there is to discover, all at once.
+    Discovery,
 }
 
 /// A request: method, path with query, body.
@@ -36,19 +53,13 @@ pub struct Request {
     pub path: String,
     /// The JSON to send; empty for none.
     pub body: Bytes,
-    /// Whether the answer's metadata is all that will be read of it.
-    pub metadata_only: bool,
+    form: Form,
 }
 
 impl Request {
     /// A read.
     pub fn get(path: impl Into<String>) -> Self {
-        Self {
-            method: Method::Get,
-            path: path.into(),
-            body: Bytes::new(),
-            metadata_only: false,
-        }
+        Self::with(Method::Get, path, Bytes::new())
     }
 
     /// A request with a JSON body.
@@ -57,25 +68,46 @@ impl Request {
             method,
             path: path.into(),
             body: body.into(),
-            metadata_only: false,
+            form: Form::Whole,
         }
     }
 
-    /// The same request, asking the server to answer with no more than the object's metadata.
-    /// A server that does not know how answers in full.
+    /// The same request, asking the server to answer with no more than the object's metadata, or,
+    /// of a watch, that of each object.
     pub fn metadata_only(self) -> Self {
         Self {
-            metadata_only: true,
+            form: Form::Metadata,
+            ..self
+        }
+    }
+
+    /// The same list, asking for no more than the metadata of each object.
+    pub fn metadata_list(self) -> Self {
+        Self {
+            form: Form::MetadataList,
+            ..self
+        }
+    }
+
+    /// The same read, asking for everything that can be discovered at once.
+    pub fn discovery(self) -> Self {
+        Self {
+            form: Form::Discovery,
             ..self
         }
     }
 
     /// How the answer should look, as the header says it.
     pub fn accept(&self) -> &'static str {
-        if self.metadata_only {
-            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-        } else {
-            "application/json"
+        match self.form {
+            Form::Whole => "application/json",
+            Form::Metadata => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+            Form::MetadataList => {
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            }
+            Form::Discovery => crate::discovery::ACCEPT,
         }
     }
 }

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Kind;
+
 #[cfg(test)]
 mod tests;
 
@@ -179,6 +181,18 @@ impl ApiError {
         ApiError::from_status(status)
     }
 
+    /// There is no object of this name, in a server's words.
+    pub fn not_found(kind: Kind, name: &str) -> ApiError {
+        let mut status = Status::failure(404, "NotFound", &format!("{kind} {name:?} not found"));
+        status.details = Some(StatusDetails {
+            name: name.into(),
+            group: kind.group.into(),
+            kind: kind.plural.into(),
+            ..StatusDetails::default()
+        });
+        ApiError::from_status(status)
+    }
+
     /// The request was not answered: connection refused, reset, cut off, unreadable answer.
     pub fn transport(text: impl fmt::Display) -> ApiError {
         ApiError::without_answer(Class::Transient, &text.to_string())
@@ -253,6 +267,12 @@ impl ApiError {
     /// Whether there is no such object.
     pub fn is_not_found(&self) -> bool {
         self.class == Class::NotFound
+    }
+
+    /// Whether a server that knows the kind says that there is no such object. One that does not
+    /// (any more, or not yet) answers with the same code, names no object, and proves nothing.
+    pub fn is_object_not_found(&self) -> bool {
+        self.is_not_found() && self.details().is_some_and(|about| !about.name.is_empty())
     }
 
     /// Whether a precondition or resourceVersion failed.

@@ -1,6 +1,6 @@
 //! The object that this crate's tests cache.
 
-use flyball_api::{DecodeError, Index, Kind, Object, Text, Uid};
+use flyball_api::{DecodeError, Index, Kind, Lineage, Object, Text, Uid};
 use serde::Deserialize;
 
 /// A small object with everything an informer looks at.
@@ -96,6 +96,9 @@ impl Object for Thing {
     }
     fn is_deleting(&self) -> bool {
         false
+    }
+    fn lineage(&self) -> Lineage<'_> {
+        Lineage::default()
     }
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         let Wire { metadata, owners } = serde_json::from_slice(json).map_err(DecodeError::new)?;

@@ -151,6 +151,9 @@ macro_rules! object {
             fn is_deleting(&self) -> bool {
                 self.metadata.is_deleting()
             }
+            fn lineage(&self) -> flyball_api::Lineage<'_> {
+                self.metadata.lineage()
+            }
             fn decode(json: &[u8]) -> Result<Self, DecodeError> {
                 serde_json::from_slice(json).map_err(DecodeError::new)
             }

@@ -153,10 +153,18 @@ impl Client {
 
     /// Opens a watch; its answer's head must come soon, its lines may take their time.
     pub async fn watch(&self, path: &str) -> Result<WatchStream, ApiError> {
+        self.watch_by(&Request::get(path)).await
+    }
+
+    /// As [`Client::watch`], told of no more than the metadata of each object.
+    pub async fn watch_metadata(&self, path: &str) -> Result<WatchStream, ApiError> {
+        self.watch_by(&Request::get(path).metadata_only()).await
+    }
+
+    async fn watch_by(&self, request: &Request) -> Result<WatchStream, ApiError> {
         let held = self.hold().await;
         let sent = Instant::now();
-        let request = Request::get(path);
-        let answer = timeout(REQUEST_TIMEOUT, self.open(&request)).await;
+        let answer = timeout(REQUEST_TIMEOUT, self.open(request)).await;
         let answer = answer.unwrap_or_else(|_| {
             Err(Failure::lost(format!(
                 "{} did not start the watch",

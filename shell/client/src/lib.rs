@@ -8,6 +8,7 @@
 mod agent;
 mod client;
 mod credentials;
+mod discover;
 mod gathered;
 mod limit;
 mod lines;

@@ -1,5 +1,6 @@
 //! The client against scripted servers: in this process with time on a leash, and over loopback.
 
+mod discovering;
 mod pooling;
 pub(crate) mod script;
 mod sending;

@@ -34,6 +34,10 @@ macro_rules! object {
             fn is_deleting(&self) -> bool {
                 self.metadata.deletion_timestamp.is_some()
             }
+            fn lineage(&self) -> flyball_api::Lineage<'_> {
+                // No kubelet asks, and no collector runs beside one.
+                flyball_api::Lineage::default()
+            }
             fn decode(json: &[u8]) -> Result<Self, flyball_api::DecodeError> {
                 serde_json::from_slice(json).map_err(flyball_api::DecodeError::new)
             }

@@ -102,6 +102,10 @@ impl Object for Node {
     fn is_deleting(&self) -> bool {
         self.deleting
     }
+    fn lineage(&self) -> flyball_api::Lineage<'_> {
+        // Nobody here asks, and no collector runs beside a scheduler.
+        flyball_api::Lineage::default()
+    }
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         let read: NodeJson = serde_json::from_slice(json).map_err(DecodeError::new)?;
         let spec = read.spec.unwrap_or_default();

@@ -164,6 +164,10 @@ impl Object for Pod {
     fn is_deleting(&self) -> bool {
         self.deleting
     }
+    fn lineage(&self) -> flyball_api::Lineage<'_> {
+        // Nobody here asks, and no collector runs beside a scheduler.
+        flyball_api::Lineage::default()
+    }
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         pod_json::decode(json)
     }

@@ -267,3 +267,19 @@ fn a_status_round_trips() {
 fn an_error_is_small_enough_to_be_passed_around() {
     assert!(size_of::<ApiError>() <= 32, "{}", size_of::<ApiError>());
 }
+
+#[test]
+fn only_an_answer_about_an_object_says_that_it_is_gone() {
+    let kind = crate::Kind::namespaced("apps", "v1", "Deployment", "deployments");
+    let gone = ApiError::not_found(kind, "web");
+    assert!(gone.is_not_found() && gone.is_object_not_found());
+    assert_eq!(gone.to_string(), r#"deployments.apps "web" not found"#);
+    let status = r#"{"kind":"Status","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}"#;
+    for body in ["404 page not found", status] {
+        let error = ApiError::from_response(404, None, body.as_bytes());
+        assert!(
+            error.is_not_found() && !error.is_object_not_found(),
+            "{body}"
+        );
+    }
+}

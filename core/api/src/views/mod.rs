@@ -8,6 +8,7 @@ mod job;
 mod lease;
 mod namespace;
 mod node;
+mod partial;
 mod pod;
 mod replica_set;
 mod replication_controller;
@@ -20,6 +21,7 @@ pub use job::{Job, JobCondition, JobSpec, JobStatus};
 pub use lease::{Lease, LeaseSpec};
 pub use namespace::{Namespace, NamespaceStatus};
 pub use node::{Node, NodeCondition, NodeSpec, NodeStatus, Taint};
+pub use partial::Partial;
 pub use pod::{
     BY_CONTROLLER, BY_NODE, ContainerStatus, InitContainer, Phase, Pod, PodCondition, PodReason,
     PodSpec, PodStatus,
@@ -50,6 +52,9 @@ macro_rules! object {
             }
             fn is_deleting(&self) -> bool {
                 self.metadata.is_deleting()
+            }
+            fn lineage(&self) -> $crate::Lineage<'_> {
+                self.metadata.lineage()
             }
             fn decode(json: &[u8]) -> Result<Self, $crate::DecodeError> {
                 serde_json::from_slice(json).map_err($crate::DecodeError::new)

@@ -1,4 +1,4 @@
-use flyball_api::{DecodeError, Kind};
+use flyball_api::{DecodeError, Kind, Lineage};
 
 use super::*;
 use crate::Store;
@@ -28,6 +28,9 @@ impl Object for Place {
     }
     fn is_deleting(&self) -> bool {
         true
+    }
+    fn lineage(&self) -> Lineage<'_> {
+        Lineage::default()
     }
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         let name: String = serde_json::from_slice(json).map_err(DecodeError::new)?;
@@ -81,9 +84,12 @@ fn a_kind_known_only_at_run_time_can_be_asked_for() {
     assert_eq!(
         brief,
         Brief {
+            namespace: "",
+            name: "here",
             uid: &"u".into(),
             resource_version: "7",
-            deleting: true
+            deleting: true,
+            lineage: Lineage::default(),
         }
     );
     assert_eq!(snapshot.seen_kind(Thing::KIND), Some("12"));
@@ -99,4 +105,31 @@ fn exchanging_one_kind_leaves_the_others_and_the_former_snapshot() {
     assert!(after.get::<Thing>("a", "three").is_some() && after.get::<Thing>("a", "one").is_none());
     assert!(before.get::<Thing>("a", "one").is_some());
     assert!(after.get::<Place>("", "here").is_some());
+}
+
+#[test]
+fn a_kind_can_be_taken_out_again() {
+    let before = snapshot();
+    let after = before.without(Thing::KIND);
+    assert!(!after.has::<Thing>() && after.has::<Place>() && before.has::<Thing>());
+}
+
+#[test]
+fn what_was_discovered_stays_whatever_kinds_come_and_go() {
+    let found = Arc::new(Discovery::default());
+    let snapshot = snapshot().discovered(found.clone());
+    let other = snapshot.without(Place::kind());
+    let other = other.with(Store::<Place>::new().view().clone().into());
+    assert!(Arc::ptr_eq(other.discovery().unwrap(), &found));
+}
+
+#[test]
+fn a_resource_is_found_in_whatever_version_it_is_cached() {
+    let snapshot = snapshot();
+    let older = Kind {
+        version: "v0",
+        ..Thing::KIND
+    };
+    assert!(snapshot.view_of(older).is_none());
+    assert_eq!(snapshot.cached_as(older).unwrap().len(), 2);
 }
