@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use flyball_api::{Kind, Object, ObjectName};
 
+use crate::Brief;
+
 /// A change of one object.
 ///
 /// Promised: per object, `old` is the `new` of the change delivered before it, so that nothing
@@ -31,12 +33,27 @@ pub struct Change {
     pub resync: bool,
     /// The object is gone, but its deletion was inferred from a list, not observed.
     pub tombstone: bool,
-    states: Arc<dyn Any + Send + Sync>,
+    states: Arc<dyn Erased>,
 }
 
 struct States<T> {
     old: Option<Arc<T>>,
     new: Option<Arc<T>>,
+}
+
+/// What can be asked of states without knowing their type.
+trait Erased: Any + Send + Sync {
+    fn before(&self) -> Option<Brief<'_>>;
+    fn after(&self) -> Option<Brief<'_>>;
+}
+
+impl<T: Object> Erased for States<T> {
+    fn before(&self) -> Option<Brief<'_>> {
+        self.old.as_deref().map(Brief::of)
+    }
+    fn after(&self) -> Option<Brief<'_>> {
+        self.new.as_deref().map(Brief::of)
+    }
 }
 
 /// The states before and after a change.
@@ -87,9 +104,25 @@ impl Change {
         }
     }
 
+    /// The same change of an object of a kind known only at run time.
+    pub fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// What is known of the state last delivered, whatever its type.
+    pub fn before(&self) -> Option<Brief<'_>> {
+        self.states.before()
+    }
+
+    /// What is known of the newest state, whatever its type.
+    pub fn after(&self) -> Option<Brief<'_>> {
+        self.states.after()
+    }
+
     /// The states, if `T` is the type of the object.
     pub fn of<T: Object>(&self) -> Option<ChangeOf<'_, T>> {
-        let states: &States<T> = self.states.downcast_ref()?;
+        let any: &dyn Any = &*self.states;
+        let states: &States<T> = any.downcast_ref()?;
         Some(ChangeOf {
             old: states.old.as_ref(),
             new: states.new.as_ref(),

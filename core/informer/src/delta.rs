@@ -125,7 +125,7 @@ impl<T: Object> DeltaQueue<T> {
         }
         let Pending { last, told, origin } = self.pending.remove(at(&turn))?;
         let new = cached.get(last.namespace(), last.name()).cloned();
-        Some(match (told, new) {
+        let change = match (told, new) {
             (None, Some(new)) => Change::added(new),
             (Some(object), Some(_)) if origin == Origin::Sync => Change::resynced(object),
             (Some(old), Some(new)) => Change::updated(old, new),
@@ -134,7 +134,8 @@ impl<T: Object> DeltaQueue<T> {
                 gone.tombstone = origin == Origin::Missed;
                 gone
             }
-        })
+        };
+        Some(change.of_kind(cached.kind()))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use flyball_api::views::Partial;
 use flyball_api::{Kind, Object};
 
 use crate::delta::{DeltaQueue, Origin};
@@ -75,6 +76,10 @@ pub trait AnyInformer: Send {
     }
     /// How the informer is.
     fn readiness(&self, now: Duration) -> Readiness;
+    /// From now on the cache also knows who belongs to whom.
+    fn track_family(&mut self);
+    /// Whether no more than the metadata of objects is wanted.
+    fn is_partial(&self) -> bool;
 }
 
 impl<T: Object> Default for Informer<T> {
@@ -95,7 +100,21 @@ impl<T: Object> Informer<T> {
     pub fn new() -> Self {
         Self::default()
     }
+}
 
+impl Informer<Partial> {
+    /// An informer of a kind known only at run time, of whose objects no more than the metadata is
+    /// kept; it has not started.
+    pub fn of(kind: Kind) -> Self {
+        Self {
+            reflector: Reflector::of(kind),
+            store: Store::of(kind),
+            ..Self::default()
+        }
+    }
+}
+
+impl<T: Object> Informer<T> {
     /// The present state of the cache.
     pub fn store(&self) -> &Arc<StoreView<T>> {
         self.store.view()
@@ -150,7 +169,15 @@ fn is_former_incarnation<T: Object>(known: &T, deleted: &T) -> bool {
 
 impl<T: Object> AnyInformer for Informer<T> {
     fn kind(&self) -> Kind {
-        T::kind()
+        self.store.view().kind()
+    }
+
+    fn track_family(&mut self) {
+        self.store.track_family();
+    }
+
+    fn is_partial(&self) -> bool {
+        T::kind() == Partial::KIND
     }
 
     fn step(

@@ -99,6 +99,15 @@ pub enum Action {
         /// The patch.
         body: Body,
     },
+    /// Change parts of an object with a JSON merge patch, which every kind understands.
+    Merge {
+        /// What to change.
+        target: Target,
+        /// What must hold; it is part of `body` already.
+        precondition: Precondition,
+        /// The patch.
+        body: Body,
+    },
     /// Replace an object or one of its parts.
     Update {
         /// What to replace.
@@ -138,6 +147,15 @@ pub enum Action {
         /// What to read.
         target: Target,
     },
+    /// Ask the server itself whether an incarnation still exists; no more than its metadata is
+    /// read. That one does not is true for ever, so an [`Engine`](crate::Engine) that was told
+    /// once may answer by itself.
+    Confirm {
+        /// What to read.
+        target: Target,
+        /// The incarnation that is asked for.
+        uid: Uid,
+    },
     /// Tell people.
     Record(Record),
 }
@@ -164,18 +182,21 @@ impl Action {
 
     /// Whether this changes an object (events are not objects that anyone plans by).
     pub fn is_write(&self) -> bool {
-        !matches!(self, Self::Ask { .. } | Self::Record(_))
+        !matches!(
+            self,
+            Self::Ask { .. } | Self::Confirm { .. } | Self::Record(_)
+        )
     }
 
     /// The verb, as the API calls it.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Create { .. } => "create",
-            Self::Patch { .. } => "patch",
+            Self::Patch { .. } | Self::Merge { .. } => "patch",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
             Self::Bind { .. } => "bind",
-            Self::Ask { .. } => "get",
+            Self::Ask { .. } | Self::Confirm { .. } => "get",
             Self::Record(_) => "record",
         }
     }

@@ -22,6 +22,9 @@ pub trait Controller: Send + 'static {
     /// Names, watched kinds and pacing.
     const DESCRIPTOR: Descriptor;
 
+    /// What it sees besides the kinds it watches by name.
+    const SIGHT: Sight = Sight::Named;
+
     /// Which keys a change concerns. Asking for too many costs a sync each; too few loses a
     /// trigger.
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<Self::Key>;
@@ -40,6 +43,26 @@ pub trait Controller: Send + 'static {
     /// Called again with the answers appended after each [`Step::Do`], until it rests. It must
     /// rest after a bounded number of stages, and each stage has a name of its own.
     fn step(&self, seen: &Self::Observation, answers: &Answers, now: Timestamp) -> Step;
+
+    /// Which other keys are to be looked at now that a sync has come to its rest, because of what
+    /// it was answered: what a sync has learnt may matter to more than its own key.
+    fn follow(&self, _seen: &Self::Observation, _answers: &Answers) -> Keys<Self::Key> {
+        Keys::new()
+    }
+}
+
+/// What a controller sees besides the kinds it watches by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sight {
+    /// Nothing.
+    #[default]
+    Named,
+    /// Which resources the server has: snapshots have a [`Snapshot::discovery`]. It is asked for
+    /// every 30 s, and soon after a CustomResourceDefinition or an APIService has changed.
+    Discovery,
+    /// All objects of all resources that can be listed, watched and deleted, at least by their
+    /// metadata, and who belongs to whom. Kinds come and go while it runs.
+    Everything,
 }
 
 /// What a work queue can hold.

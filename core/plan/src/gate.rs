@@ -82,7 +82,9 @@ impl<K: Key> Gate<K> {
                 self.wrote(key, *kind, &written.resource_version);
             }
             (
-                Action::Patch { target, .. } | Action::Update { target, .. },
+                Action::Patch { target, .. }
+                | Action::Merge { target, .. }
+                | Action::Update { target, .. },
                 Answer::Done(written),
             ) => {
                 self.wrote(key, target.kind, &written.resource_version);

@@ -28,7 +28,7 @@ pub use action::{
 };
 pub use answer::{Answer, Answers, Round, Written};
 pub use body::Body;
-pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Step};
+pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Sight, Step};
 pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
 pub use gate::{Gate, Waiting};
 pub use lint::{Lint, lint};

@@ -11,6 +11,8 @@ pub enum Lint {
     BindWithoutUid(usize),
     /// A binding to no node.
     BindWithoutNode(usize),
+    /// A question about nobody in particular.
+    ConfirmWithoutUid(usize),
     /// A write that would land on another incarnation or state than the one judged.
     WriteWithoutPrecondition(usize),
     /// A precondition that is not in the body, where the server would look for it.
@@ -55,6 +57,9 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
             Action::Patch {
                 precondition, body, ..
             }
+            | Action::Merge {
+                precondition, body, ..
+            }
             | Action::Update {
                 precondition, body, ..
             } => {
@@ -72,7 +77,10 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
                     found.push(Lint::BodyNotAnObject(i));
                 }
             }
-            Action::Ask { .. } | Action::Record(_) => {}
+            Action::Confirm { uid, .. } if uid.is_empty() => {
+                found.push(Lint::ConfirmWithoutUid(i));
+            }
+            Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => {}
         }
     }
     found

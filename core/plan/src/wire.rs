@@ -15,9 +15,11 @@ pub fn request_of(action: &Action) -> Option<Request> {
     // Of what a write leaves behind only name, uid and version matter. The answer to a delete or
     // a binding may be no object at all, and a live read is wanted whole.
     Some(match action {
-        Action::Create { .. } | Action::Patch { .. } | Action::Update { .. } => {
-            request.metadata_only()
-        }
+        Action::Create { .. }
+        | Action::Patch { .. }
+        | Action::Merge { .. }
+        | Action::Update { .. }
+        | Action::Confirm { .. } => request.metadata_only(),
         _ => request,
     })
 }
@@ -41,6 +43,11 @@ fn whole(action: &Action) -> Option<Request> {
         } => Request::with(
             Method::StrategicPatch,
             path(target, *subresource),
+            body.json().to_owned(),
+        ),
+        Action::Merge { target, body, .. } => Request::with(
+            Method::MergePatch,
+            path(target, Subresource::None),
             body.json().to_owned(),
         ),
         Action::Update {
@@ -97,7 +104,9 @@ fn whole(action: &Action) -> Option<Request> {
             let body = binding(target, precondition, node);
             Request::with(Method::Post, path, body.to_string())
         }
-        Action::Ask { target } => Request::get(path(target, Subresource::None)),
+        Action::Ask { target } | Action::Confirm { target, .. } => {
+            Request::get(path(target, Subresource::None))
+        }
         Action::Record(_) => return None,
     };
     Some(request)
@@ -137,7 +146,7 @@ fn path(target: &Target, subresource: Subresource) -> String {
 /// A write whose answer cannot be read took effect all the same; only its version is unknown, so
 /// that nothing is waited for.
 pub fn answer_of(action: &Action, body: &[u8]) -> Answer {
-    if let Action::Ask { target } = action {
+    if let Action::Ask { target } | Action::Confirm { target, .. } = action {
         let text = std::str::from_utf8(body).map_err(|error| error.to_string());
         return match text.and_then(|text| Opaque::new(text).map_err(|error| error.to_string())) {
             Ok(object) => Answer::Read(object),

@@ -127,6 +127,12 @@ fn deed(stage: &'static str, action: &Action, answer: &Answer) -> Option<Deed> {
             *subresource,
             Some(body.clone()),
         ),
+        Action::Merge { target, body, .. } => (
+            target.kind,
+            target.name.clone(),
+            Subresource::None,
+            Some(body.clone()),
+        ),
         Action::Delete { target, .. } => {
             (target.kind, target.name.clone(), Subresource::None, None)
         }
@@ -139,7 +145,7 @@ fn deed(stage: &'static str, action: &Action, answer: &Answer) -> Option<Deed> {
                 Some(node),
             )
         }
-        Action::Ask { .. } | Action::Record(_) => return None,
+        Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => return None,
     };
     if matches!(answer, Answer::Skipped) {
         return None;

@@ -7,11 +7,13 @@ use bytes::Bytes;
 use flyball_api::{ApiError, Kind};
 use flyball_client::{Client, Request, WatchStream};
 use flyball_informer::{Change, Command, Input};
+use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::{sleep_until, timeout_at};
 
-use crate::caches::Caches;
+use crate::caches::{Caches, Slot};
 use crate::clock::Clock;
+use crate::discovery::announces_resources;
 use crate::loops::Loops;
 
 /// How many lines are read from a watch before what they brought is routed.
@@ -23,57 +25,69 @@ pub(crate) struct Feed {
     pub(crate) loops: Arc<Loops>,
     pub(crate) client: Client,
     pub(crate) clock: Clock,
+    /// Told when something has changed that may bring or take resources.
+    pub(crate) resources_moved: Arc<Notify>,
 }
 
 impl Feed {
     /// Keeps the cache of one kind up to date, for ever.
-    pub(crate) async fn run(self: Arc<Self>, at: usize, kind: Kind) {
-        let mut command = self.step(at, kind, Input::Start);
+    pub(crate) async fn run(self: Arc<Self>, slot: Arc<Slot>) {
+        let slot = &*slot;
+        let mut command = self.step(slot, Input::Start);
         loop {
-            command = self.carry_out(at, kind, command).await;
+            command = self.carry_out(slot, command).await;
         }
     }
 
     /// Carries out one command and gives back the next.
-    async fn carry_out(&self, at: usize, kind: Kind, command: Option<Command>) -> Option<Command> {
+    async fn carry_out(&self, slot: &Slot, command: Option<Command>) -> Option<Command> {
         match command {
             Some(Command::List(list)) => {
-                let request = Request::get(path(kind, &list.query()));
+                let request = Request::get(path(slot.kind, &list.query()));
+                let request = match slot.partial {
+                    true => request.metadata_list(),
+                    false => request,
+                };
                 match self.client.send(&request).await {
-                    Ok(page) => self.step(at, kind, Input::Page(&page)),
-                    Err(error) => self.step(at, kind, Input::Failed(&error)),
+                    Ok(page) => self.step(slot, Input::Page(&page)),
+                    Err(error) => self.step(slot, Input::Failed(&error)),
                 }
             }
             Some(Command::Watch(watch)) => {
-                match self.client.watch(&path(kind, &watch.query())).await {
-                    Ok(stream) => match self.step(at, kind, Input::WatchStarted) {
-                        None => self.read(at, kind, stream).await,
+                let path = path(slot.kind, &watch.query());
+                let opened = match slot.partial {
+                    true => self.client.watch_metadata(&path).await,
+                    false => self.client.watch(&path).await,
+                };
+                match opened {
+                    Ok(stream) => match self.step(slot, Input::WatchStarted) {
+                        None => self.read(slot, stream).await,
                         command => command,
                     },
-                    Err(error) => self.step(at, kind, Input::Failed(&error)),
+                    Err(error) => self.step(slot, Input::Failed(&error)),
                 }
             }
             // Without a command only the deadline can bring the next one.
             Some(Command::Wait(_)) | None => {
-                match self.caches.deadline(at) {
+                match slot.deadline() {
                     Some(deadline) => sleep_until(self.clock.instant(deadline)).await,
                     None => std::future::pending().await,
                 }
-                self.step(at, kind, Input::Elapsed)
+                self.step(slot, Input::Elapsed)
             }
         }
     }
 
     /// Reads a watch until something else is to be done.
-    async fn read(&self, at: usize, kind: Kind, mut stream: WatchStream) -> Option<Command> {
+    async fn read(&self, slot: &Slot, mut stream: WatchStream) -> Option<Command> {
         loop {
-            let deadline = self.caches.deadline(at).unwrap_or(Duration::MAX);
+            let deadline = slot.deadline().unwrap_or(Duration::MAX);
             let line = timeout_at(self.clock.instant(deadline), stream.next()).await;
             let command = match line {
-                Err(_) => self.step(at, kind, Input::Elapsed),
-                Ok(Err(error)) => self.step(at, kind, Input::Failed(&error)),
-                Ok(Ok(None)) => self.step(at, kind, Input::WatchEnded),
-                Ok(Ok(Some(first))) => self.take(at, kind, &first, &mut stream).await,
+                Err(_) => self.step(slot, Input::Elapsed),
+                Ok(Err(error)) => self.step(slot, Input::Failed(&error)),
+                Ok(Ok(None)) => self.step(slot, Input::WatchEnded),
+                Ok(Ok(Some(first))) => self.take(slot, &first, &mut stream).await,
             };
             if command.is_some() {
                 return command;
@@ -83,49 +97,46 @@ impl Feed {
 
     /// Takes a line and those that have arrived with it, then routes them together: it spares the
     /// caches a copy and the controllers a turn per line.
-    async fn take(
-        &self,
-        at: usize,
-        kind: Kind,
-        first: &[u8],
-        stream: &mut WatchStream,
-    ) -> Option<Command> {
-        let mut command = self.only_step(at, kind, Input::Event(first));
+    async fn take(&self, slot: &Slot, first: &[u8], stream: &mut WatchStream) -> Option<Command> {
+        let mut command = self.only_step(slot, Input::Event(first));
         for _ in 1..LINES_AT_ONCE {
             if command.is_some() {
                 break;
             }
             command = match arrived(stream).await {
-                Ok(Some(line)) => self.only_step(at, kind, Input::Event(&line)),
+                Ok(Some(line)) => self.only_step(slot, Input::Event(&line)),
                 Ok(None) => break,
-                Err(error) => self.only_step(at, kind, Input::Failed(&error)),
+                Err(error) => self.only_step(slot, Input::Failed(&error)),
             };
         }
-        self.route(at);
+        self.route(slot);
         command
     }
 
-    fn step(&self, at: usize, kind: Kind, input: Input<'_>) -> Option<Command> {
-        let command = self.only_step(at, kind, input);
-        self.route(at);
+    fn step(&self, slot: &Slot, input: Input<'_>) -> Option<Command> {
+        let command = self.only_step(slot, input);
+        self.route(slot);
         command
     }
 
-    fn only_step(&self, at: usize, kind: Kind, input: Input<'_>) -> Option<Command> {
-        let stepped = self.caches.step(at, input, self.clock.monotonic());
+    fn only_step(&self, slot: &Slot, input: Input<'_>) -> Option<Command> {
+        let stepped = slot.step(input, self.clock.monotonic());
         if let Some(notice) = stepped.notice {
-            tracing::warn!(resource = %kind, err = %notice, "informer");
+            tracing::warn!(resource = %slot.kind, err = %notice, "informer");
         }
         stepped.command
     }
 
     /// Hands what is new to every controller that watches the kind.
-    fn route(&self, at: usize) {
+    fn route(&self, slot: &Slot) {
         let mut changes: Vec<Change> = Vec::new();
         loop {
-            let snapshot = self.caches.publish(at, &mut changes);
+            let snapshot = self.caches.publish(slot, &mut changes);
             if changes.is_empty() {
                 return;
+            }
+            if announces_resources(slot.kind) && changes.iter().any(|change| !change.resync) {
+                self.resources_moved.notify_one();
             }
             self.loops.changed(&changes, &snapshot);
             changes.clear();
@@ -134,9 +145,9 @@ impl Feed {
 
     /// Delivers every cached object once more, to be routed as if it had just been seen.
     pub(crate) fn resync(&self) {
-        for at in 0..self.caches.kinds().count() {
-            self.caches.resync(at);
-            self.route(at);
+        for slot in self.caches.slots() {
+            slot.resync();
+            self.route(&slot);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Health: what runs, what is ready, and if not, why not.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flyball_informer::Readiness;
+use flyball_informer::{Readiness, Snapshot};
 
 use crate::caches::Caches;
-use crate::clock::Clock;
+use crate::clock::{Clock, lock};
+use crate::discovery::Discovered;
 use crate::loops::Loops;
 use crate::term::Term;
 
@@ -23,6 +24,7 @@ pub struct Check {
 #[derive(Clone)]
 pub struct Health {
     pub(crate) caches: Arc<Caches>,
+    pub(crate) discovered: Arc<Mutex<Discovered>>,
     pub(crate) loops: Arc<Loops>,
     pub(crate) term: Arc<Term>,
     pub(crate) clock: Clock,
@@ -50,17 +52,53 @@ impl Health {
         checks
     }
 
+    /// Whether the controller of this name runs.
+    pub fn runs(&self, controller: &str) -> bool {
+        let mut all = self.loops.iter();
+        all.any(|each| each.descriptor.name == controller)
+    }
+
+    /// The caches as they are now, for whoever shows them.
+    pub fn snapshot(&self) -> Snapshot {
+        self.caches.snapshot()
+    }
+
     /// Whether each kind has been listed and is being watched, by resource: one that is not names
     /// itself and why. A watch that is merely being opened again is no trouble yet.
     pub fn ready(&self) -> Vec<Check> {
         let now = self.clock.monotonic();
         let readiness = self.caches.readiness(now).into_iter();
-        readiness
+        let mut checks: Vec<Check> = readiness
             .map(|(kind, ready)| Check {
                 name: format!("informer/{kind}"),
                 result: judge(ready),
             })
-            .collect()
+            .collect();
+        checks.extend(self.discovery());
+        checks
+    }
+
+    /// Whether the server tells which resources it has, if anybody wants to know; a group that it
+    /// cannot tell about names itself.
+    fn discovery(&self) -> Vec<Check> {
+        let fares = lock(&self.discovered);
+        if !fares.needed {
+            return Vec::new();
+        }
+        let result = match &fares.trouble {
+            Some(trouble) => Err(trouble.clone()),
+            None if fares.asked == 0 => Err("not answered yet".to_owned()),
+            None => Ok(()),
+        };
+        let whole = Check {
+            name: "discovery".to_owned(),
+            result,
+        };
+        let failures = fares.failures.iter().map(|(group, reason)| Check {
+            name: format!("discovery/{group}"),
+            result: Err(reason.clone()),
+        });
+        [whole].into_iter().chain(failures).collect()
     }
 }
 

@@ -10,6 +10,7 @@
 mod caches;
 mod clock;
 mod decisions;
+mod discovery;
 mod election;
 mod events;
 mod executor;

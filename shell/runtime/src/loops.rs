@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Descriptor, Driver, EngineStats, Finished, Next, Outcome, Work};
+use flyball_informer::{Change, Readiness, Snapshot};
+use flyball_plan::{Descriptor, Driver, EngineStats, Finished, Next, Outcome, Sight, Work};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
@@ -16,9 +16,14 @@ use crate::metrics::Tallies;
 use crate::stop::Stop;
 use crate::term::Term;
 
+/// How long who watches everything waits for the first list of any one kind, as upstream's
+/// garbage collector does.
+const EVERYTHING_PATIENCE: Duration = Duration::from_secs(30);
+
 /// One controller as it runs.
 pub(crate) struct Loop {
     pub(crate) descriptor: Descriptor,
+    sight: Sight,
     driver: Mutex<Box<dyn Driver>>,
     wake: Notify,
     executor: Executor,
@@ -45,6 +50,7 @@ impl Loops {
             .map(|(driver, executor)| {
                 Arc::new(Loop {
                     descriptor: driver.descriptor(),
+                    sight: driver.sight(),
                     driver: Mutex::new(driver),
                     wake: Notify::new(),
                     executor,
@@ -77,7 +83,10 @@ impl Loops {
             let watches = each.descriptor.watches;
             let mut watched = changes
                 .iter()
-                .filter(|change| watches.iter().any(|watch| watch.kind() == change.kind))
+                .filter(|change| {
+                    each.sight == Sight::Everything
+                        || watches.iter().any(|watch| watch.kind() == change.kind)
+                })
                 .peekable();
             if watched.peek().is_none() {
                 continue;
@@ -156,14 +165,21 @@ impl Loop {
     }
 
     /// Whether every kind this controller watches has been listed. Each controller waits only for
-    /// its own kinds: one that is broken stalls only what needs it.
+    /// its own kinds: one that is broken stalls only what needs it. Who watches everything waits
+    /// for all that was discovered, but not for ever: something is always broken.
     fn is_synced(&self, caches: &Caches, clock: Clock) -> bool {
+        if self.sight != Sight::Named && caches.snapshot().discovery().is_none() {
+            return false;
+        }
         let readiness = caches.readiness(clock.monotonic());
-        self.descriptor.watches.iter().all(|watch| {
+        let named = self.descriptor.watches.iter().all(|watch| {
             readiness
                 .iter()
                 .any(|(kind, ready)| *kind == watch.kind() && ready.synced)
-        })
+        });
+        let settled = |ready: &Readiness| ready.synced || ready.since >= EVERYTHING_PATIENCE;
+        let mut others = readiness.iter().map(|(_, ready)| ready);
+        named && (self.sight != Sight::Everything || others.all(settled))
     }
 
     /// Starts all syncs that may start now; returns when to look again.

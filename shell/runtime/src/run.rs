@@ -1,18 +1,19 @@
 //! The life of the process: caches and queues up, run, and down again in order.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flyball_client::Client;
 use flyball_election::{BadSettings, Candidate as Machine};
-use flyball_plan::{Driver, Record};
-use tokio::sync::Semaphore;
+use flyball_plan::{Driver, Record, Sight};
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::caches::Caches;
 use crate::clock::Clock;
 use crate::decisions::Decisions;
+use crate::discovery::{Discovered, Discoverer};
 use crate::election::{Candidate, ElectionOptions};
 use crate::events::EventSink;
 use crate::executor::{Executor, REQUESTS_MAX};
@@ -87,7 +88,10 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
         .iter()
         .map(|c| c.driver.descriptor())
         .collect();
-    let caches = Arc::new(Caches::new(descriptors.iter().flat_map(|d| d.watches)));
+    let sights = setup.controllers.iter().map(|c| c.driver.sight());
+    let sight = sights.max().unwrap_or_default();
+    let watches = descriptors.iter().flat_map(|d| d.watches);
+    let caches = Arc::new(Caches::new(watches, sight == Sight::Everything));
     let mut engines = Vec::new();
     for Controlled { driver, client } in setup.controllers {
         let component = driver.descriptor().component;
@@ -109,6 +113,7 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
         ));
     }
     let all_loops = Arc::new(Loops::new(engines, &setup.decisions, clock));
+    let discovered: Arc<Mutex<Discovered>> = Arc::default();
     let lease = setup
         .election
         .as_ref()
@@ -118,6 +123,7 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
         caches.clone(),
         term.clone(),
         lease.unwrap_or_default(),
+        discovered.clone(),
     );
 
     let mut farewell = None;
@@ -144,10 +150,15 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
         loops: all_loops.clone(),
         client: setup.informers,
         clock,
+        resources_moved: Arc::new(Notify::new()),
     });
     let mut feeds = JoinSet::new();
-    for (at, kind) in caches.kinds().enumerate() {
-        feeds.spawn(feed.clone().run(at, kind));
+    for slot in caches.slots() {
+        feeds.spawn(feed.clone().run(slot));
+    }
+    if sight != Sight::Named {
+        let discoverer = Discoverer::new(feed.clone(), sight, Arc::clone(&discovered));
+        feeds.spawn(discoverer.run());
     }
     feeds.spawn(resync(feed, term.clone(), setup.resync_period));
     let mut loops = JoinSet::new();
@@ -159,6 +170,7 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
     }
     let health = Health {
         caches,
+        discovered,
         loops: all_loops,
         term,
         clock,

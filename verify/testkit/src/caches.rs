@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use flyball_api::discovery::Discovery;
+use flyball_api::views::Partial;
 use flyball_api::{Kind, Object};
 use flyball_informer::{AnyView, Change, Snapshot, Store};
-use flyball_plan::Controller;
+use flyball_plan::{Controller, Sight};
 
 use crate::world::decode;
 use crate::{World, Written};
@@ -13,14 +15,22 @@ use crate::{World, Written};
 #[derive(Clone, Copy)]
 pub(crate) struct Cacher {
     pub(crate) kind: Kind,
-    empty: fn() -> Box<dyn Cache>,
+    empty: fn(Kind) -> Box<dyn Cache>,
 }
 
 impl Cacher {
     pub(crate) fn of<T: Object>() -> Self {
         Self {
             kind: T::kind(),
-            empty: || Box::new(Store::<T>::new()),
+            empty: |kind| Box::new(Store::<T>::of(kind)),
+        }
+    }
+
+    /// Of a kind that is known by its metadata only.
+    pub(crate) fn partial(kind: Kind) -> Self {
+        Self {
+            kind,
+            empty: |kind| Box::new(Store::<Partial>::of(kind)),
         }
     }
 }
@@ -30,21 +40,27 @@ trait Cache {
     fn apply(&mut self, written: &Written) -> Option<Change>;
     fn advance(&mut self, revision: u64);
     fn view(&self) -> AnyView;
+    fn track_family(&mut self);
 }
 
 impl<T: Object> Cache for Store<T> {
     fn apply(&mut self, written: &Written) -> Option<Change> {
-        let name = &written.id.1;
+        let (kind, name) = &written.id;
         let Some(state) = &written.state else {
             return self
                 .remove(&name.namespace, &name.name)
-                .map(Change::deleted);
+                .map(|gone| Change::deleted(gone).of_kind(*kind));
         };
         let new: Arc<T> = Arc::new(decode(state));
-        Some(match Store::apply(self, new.clone()) {
+        let change = match Store::apply(self, new.clone()) {
             Some(old) => Change::updated(old, new),
             None => Change::added(new),
-        })
+        };
+        Some(change.of_kind(*kind))
+    }
+
+    fn track_family(&mut self) {
+        Store::track_family(self);
     }
 
     fn advance(&mut self, revision: u64) {
@@ -59,6 +75,7 @@ impl<T: Object> Cache for Store<T> {
 /// The caches of a controller.
 pub struct Caches {
     kinds: Vec<Cached>,
+    discovery: Option<Arc<Discovery>>,
 }
 
 struct Cached {
@@ -74,16 +91,25 @@ impl Caches {
         let kinds = cachers.map(|it| Cached {
             kind: it.kind,
             seen: 0,
-            cache: (it.empty)(),
+            cache: (it.empty)(it.kind),
         });
         Self {
             kinds: kinds.collect(),
+            discovery: None,
         }
     }
 
     /// Empty caches of the kinds that a controller watches: of others it sees nothing.
     pub fn watched_by<C: Controller>(world: &World) -> Self {
         let mut caches = Self::of(world);
+        if C::SIGHT != Sight::Named {
+            caches.discovery = Some(Arc::new(world.discovery()));
+        }
+        if C::SIGHT == Sight::Everything {
+            let all = caches.kinds.iter_mut();
+            all.for_each(|cached| cached.cache.track_family());
+            return caches;
+        }
         let watches = C::DESCRIPTOR.watches.iter();
         let watched: Vec<Kind> = watches.map(|watch| watch.kind()).collect();
         for kind in &watched {
@@ -125,8 +151,7 @@ impl Caches {
 
     /// Lets all caches see everything up to a version; none forgets what it has seen.
     pub fn catch_up_to(&mut self, world: &World, revision: u64) -> Vec<Change> {
-        let kinds: Vec<Kind> = self.kinds.iter().map(|cached| cached.kind).collect();
-        kinds
+        self.kinds()
             .into_iter()
             .flat_map(|kind| self.catch_up_kind(world, kind, revision))
             .collect()
@@ -152,6 +177,19 @@ impl Caches {
         changes
     }
 
+    /// The kinds that are cached.
+    pub fn kinds(&self) -> Vec<Kind> {
+        self.kinds.iter().map(|cached| cached.kind).collect()
+    }
+
+    /// Takes a kind out, as if the server did not have it any more.
+    pub fn forget(&mut self, kind: Kind, world: &World) {
+        self.kinds.retain(|cached| cached.kind != kind);
+        let rest = world.discovery();
+        let rest = rest.resources().iter().filter(|it| it.kind != kind);
+        self.discovery = Some(Arc::new(Discovery::of(rest.copied(), [])));
+    }
+
     /// Up to which version the cache of a kind has seen everything.
     pub fn seen(&self, kind: Kind) -> u64 {
         let cached = self.kinds.iter().find(|cached| cached.kind == kind);
@@ -160,6 +198,10 @@ impl Caches {
 
     /// What the caches show now.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.kinds.iter().map(|cached| cached.cache.view()))
+        let snapshot = Snapshot::new(self.kinds.iter().map(|cached| cached.cache.view()));
+        match &self.discovery {
+            Some(discovery) => snapshot.discovered(discovery.clone()),
+            None => snapshot,
+        }
     }
 }

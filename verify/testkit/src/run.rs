@@ -109,9 +109,11 @@ impl Stage {
 fn target(action: &Action) -> Option<&flyball_plan::Target> {
     match action {
         Action::Patch { target, .. }
+        | Action::Merge { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. }
+        | Action::Confirm { target, .. }
         | Action::Ask { target } => Some(target),
         Action::Create { .. } | Action::Record(_) => None,
     }

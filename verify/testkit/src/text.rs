@@ -184,6 +184,16 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
                 body,
             )
         }
+        Action::Merge {
+            target,
+            precondition,
+            body,
+        } => {
+            let mut body = parse(body.json());
+            strip(&mut body, &["uid", "resourceVersion"]);
+            let (what, insists) = (named(target), insists(precondition));
+            (format!("merge into {what}{insists}"), body)
+        }
         Action::Update {
             target,
             subresource,
@@ -249,6 +259,10 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             (format!("bind {what} to {node}{insists}"), Value::Null)
         }
         Action::Ask { target } => (format!("ask for {}", named(target)), Value::Null),
+        Action::Confirm { target, uid } => {
+            let what = named(target);
+            (format!("ask whether {what} is still {uid}"), Value::Null)
+        }
         Action::Record(record) => {
             let kind = match record.kind {
                 RecordKind::Normal => "Normal",

@@ -114,10 +114,13 @@ fn granted(action: &Action) -> Answer {
     match action {
         Action::Create { .. } => done("web-made"),
         Action::Patch { target, .. }
+        | Action::Merge { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. } => done(&target.name.name),
-        Action::Ask { .. } => Answer::Read(Opaque::new(&live(json!({})).to_string()).unwrap()),
+        Action::Ask { .. } | Action::Confirm { .. } => {
+            Answer::Read(Opaque::new(&live(json!({})).to_string()).unwrap())
+        }
         Action::Record(_) => done(""),
     }
 }

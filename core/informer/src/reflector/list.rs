@@ -118,7 +118,7 @@ impl<T: Object> Reflector<T> {
                 // The list grew too old while it was read page by page; in one piece it cannot.
                 self.version_unusable = true;
                 let whole = self.list_by(ListRequest::default(), moment);
-                whole.with_notice::<T>(problem, None)
+                whole.with_notice(self.kind, problem, None)
             }
             Fault::Expired | Fault::TooNew => {
                 self.version_unusable = true;

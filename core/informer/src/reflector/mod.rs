@@ -48,7 +48,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_api::{Object, Pool, Text};
+use flyball_api::{Kind, Object, Pool, Text};
 
 use crate::StoreView;
 use crate::store::is_same_state;
@@ -63,6 +63,7 @@ pub use notice::{Notice, Problem};
 
 /// Keeps one kind's cache in step with the server; says what to ask and what to change.
 pub(crate) struct Reflector<T: Object> {
+    kind: Kind,
     state: State<T>,
     /// The newest version seen; empty before the first list.
     version: Text,
@@ -127,7 +128,20 @@ struct Moment {
 
 impl<T: Object> Default for Reflector<T> {
     fn default() -> Self {
+        Self::with(T::kind(), TypeCheck::of(T::kind()))
+    }
+}
+
+impl<T: Object> Reflector<T> {
+    /// A reflector of a kind known only at run time. A server may tell of its objects in full or
+    /// in part, so what they say of their type is not looked at.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self::with(kind, TypeCheck::of_any())
+    }
+
+    fn with(kind: Kind, types: TypeCheck) -> Self {
         Self {
+            kind,
             state: State::Idle,
             version: Text::default(),
             version_unusable: false,
@@ -137,7 +151,7 @@ impl<T: Object> Default for Reflector<T> {
             server_pages: false,
             fruitless: 0,
             backoff: Backoff::default(),
-            types: TypeCheck::of(T::kind()),
+            types,
             pool: Pool::default(),
         }
     }
@@ -226,7 +240,7 @@ impl<T: Object> Reflector<T> {
             until: moment.now + wait,
             then,
         };
-        Outcome::command(Command::Wait(wait)).with_notice::<T>(problem, Some(wait))
+        Outcome::command(Command::Wait(wait)).with_notice(self.kind, problem, Some(wait))
     }
 
     /// Lists again: at once if all was well lately, so that the cache is not stale for longer than
@@ -236,7 +250,7 @@ impl<T: Object> Reflector<T> {
             return self.wait(Next::List, problem, None, moment);
         }
         self.backoff.next(moment.now, moment.jitter);
-        self.begin(moment).with_notice::<T>(problem, None)
+        self.begin(moment).with_notice(self.kind, problem, None)
     }
 
     /// A list is complete.
@@ -285,10 +299,10 @@ impl<T> Outcome<T> {
         }
     }
 
-    fn with_notice<K: Object>(self, problem: Problem, retry_in: Option<Duration>) -> Self {
+    fn with_notice(self, kind: Kind, problem: Problem, retry_in: Option<Duration>) -> Self {
         Self {
             notice: Some(Notice {
-                kind: K::kind(),
+                kind,
                 problem,
                 retry_in,
             }),

@@ -3,8 +3,10 @@
 use flyball_api::{Kind, Text};
 use serde::Deserialize;
 
-/// Recognises objects of one kind.
-pub(super) struct TypeCheck {
+/// Recognises objects of one kind, or takes any.
+pub(super) struct TypeCheck(Option<Wanted>);
+
+struct Wanted {
     kind: Kind,
     api_version: String,
     /// How the server begins every such object: spares a second look at all but strange ones.
@@ -22,26 +24,32 @@ impl TypeCheck {
     pub(super) fn of(kind: Kind) -> Self {
         let api_version = kind.api_version();
         let opening = format!(r#"{{"kind":"{}","apiVersion":"{api_version}","#, kind.kind);
-        Self {
+        Self(Some(Wanted {
             kind,
             api_version,
             opening,
-        }
+        }))
+    }
+
+    pub(super) fn of_any() -> Self {
+        Self(None)
     }
 
     /// Says what the object is if it is something else. What an object does not say, as those in
     /// lists do not, is not held against it.
     pub(super) fn check(&self, json: &[u8]) -> Result<(), String> {
-        if json.starts_with(self.opening.as_bytes()) {
+        let Self(Some(wanted)) = self else {
+            return Ok(());
+        };
+        if json.starts_with(wanted.opening.as_bytes()) {
             return Ok(());
         }
         let Ok(Types { kind, api_version }) = serde_json::from_slice(json) else {
             // Not an object at all; reading it will say so better.
             return Ok(());
         };
-        let differs =
-            |said: &Option<Text>, wanted: &str| said.as_ref().is_some_and(|s| s != wanted);
-        if differs(&kind, self.kind.kind) || differs(&api_version, &self.api_version) {
+        let differs = |said: &Option<Text>, word: &str| said.as_ref().is_some_and(|s| s != word);
+        if differs(&kind, wanted.kind.kind) || differs(&api_version, &wanted.api_version) {
             let kind = kind.unwrap_or_else(|| "?".into());
             let api_version = api_version.unwrap_or_else(|| "?".into());
             return Err(format!("{kind} of {api_version}"));

@@ -117,7 +117,7 @@ impl<T: Object> Reflector<T> {
         match read_event::<T>(line, &self.types) {
             Err(what) => self.list_again(Problem::MalformedEvent(what), moment),
             Ok(Event::Foreign(found)) => {
-                Outcome::nothing().with_notice::<T>(Problem::ForeignObject(found), None)
+                Outcome::nothing().with_notice(self.kind, Problem::ForeignObject(found), None)
             }
             Ok(Event::Failure(error)) => self.watch_given_up(error, moment),
             Ok(Event::Bookmark {
@@ -250,7 +250,7 @@ impl<T: Object> Reflector<T> {
             Fault::Refused => {
                 self.streaming_refused = true;
                 let refused = Problem::StreamedListRefused(error.clone());
-                self.list(moment).with_notice::<T>(refused, None)
+                self.list(moment).with_notice(self.kind, refused, None)
             }
             Fault::Expired | Fault::TooNew => {
                 self.version_unusable = true;
@@ -281,7 +281,7 @@ impl<T: Object> Reflector<T> {
         if watching.has_progressed || lasted >= TOO_SHORT {
             let on = self.watch(moment);
             return match broken {
-                Some(error) => on.with_notice::<T>(Problem::WatchBroken(error.clone()), None),
+                Some(error) => on.with_notice(self.kind, Problem::WatchBroken(error.clone()), None),
                 None => on,
             };
         }
@@ -312,9 +312,10 @@ impl<T: Object> Reflector<T> {
                 self.wait(Next::List, Problem::StreamedListIncomplete, None, moment)
             }
             (None, None) => self.wait(Next::Watch, Problem::WatchTimedOut(PATIENCE), None, moment),
-            (None, Some(_)) => self
-                .watch(moment)
-                .with_notice::<T>(Problem::WatchSilent(silent), None),
+            (None, Some(_)) => {
+                self.watch(moment)
+                    .with_notice(self.kind, Problem::WatchSilent(silent), None)
+            }
         }
     }
 }

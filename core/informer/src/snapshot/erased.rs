@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use flyball_api::{Kind, Object};
+use flyball_api::{Kind, Object, Uid};
 
 use super::Brief;
 use crate::StoreView;
@@ -18,11 +18,14 @@ trait Erased: Any + Send + Sync {
     fn len(&self) -> usize;
     fn seen(&self) -> &str;
     fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>>;
+    fn find(&self, uid: &Uid) -> Option<Brief<'_>>;
+    fn dependents<'a>(&'a self, owner: &Uid) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
+    fn all<'a>(&'a self) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
 }
 
 impl<T: Object> Erased for StoreView<T> {
     fn kind(&self) -> Kind {
-        T::kind()
+        StoreView::kind(self)
     }
     fn len(&self) -> usize {
         StoreView::len(self)
@@ -31,12 +34,17 @@ impl<T: Object> Erased for StoreView<T> {
         StoreView::seen(self)
     }
     fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>> {
-        let object = self.get(namespace, name)?;
-        Some(Brief {
-            uid: object.uid(),
-            resource_version: object.resource_version(),
-            deleting: object.is_deleting(),
-        })
+        self.get(namespace, name).map(|object| Brief::of(&**object))
+    }
+    fn find(&self, uid: &Uid) -> Option<Brief<'_>> {
+        StoreView::find(self, uid).map(|object| Brief::of(&**object))
+    }
+    fn dependents<'a>(&'a self, owner: &Uid) -> Box<dyn Iterator<Item = Brief<'a>> + 'a> {
+        let dependents = StoreView::dependents(self, owner);
+        Box::new(dependents.map(|object| Brief::of(&**object)))
+    }
+    fn all<'a>(&'a self) -> Box<dyn Iterator<Item = Brief<'a>> + 'a> {
+        Box::new(self.list("").map(|object| Brief::of(&**object)))
     }
 }
 
@@ -70,6 +78,23 @@ impl AnyView {
     /// What is known of one object.
     pub fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>> {
         self.0.brief(namespace, name)
+    }
+
+    /// What is known of the object of this identity, if the cache tracks who belongs to whom.
+    pub fn find(&self, uid: &Uid) -> Option<Brief<'_>> {
+        self.0.find(uid)
+    }
+
+    /// The objects that name this identity as an owner, if the cache tracks who belongs to whom.
+    pub fn dependents<'a>(&'a self, owner: &Uid) -> impl Iterator<Item = Brief<'a>> + use<'a> {
+        // Most caches are small or empty, and most objects own nothing.
+        let some = (!self.is_empty()).then(|| self.0.dependents(owner));
+        some.into_iter().flatten()
+    }
+
+    /// All objects, in order of namespace, then name.
+    pub fn all(&self) -> impl Iterator<Item = Brief<'_>> {
+        self.0.all()
     }
 
     /// The typed view, if `T` is the type of its objects.

@@ -12,7 +12,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use flyball_api::{Kind, Object, Uid};
+use flyball_api::discovery::Discovery;
+use flyball_api::{Kind, Lineage, Object, ObjectName, Uid};
 
 use crate::StoreView;
 
@@ -27,17 +28,44 @@ pub use erased::AnyView;
 pub struct Snapshot {
     // Invariant: sorted by kind, each kind once.
     views: Arc<[AnyView]>,
+    discovery: Option<Arc<Discovery>>,
 }
 
-/// What is known of an object whose type is not: enough to compare it with a write of one's own.
+/// What is known of an object whose type is not: enough to compare it with a write of one's own,
+/// and to know whom it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brief<'a> {
+    /// The namespace, empty for cluster-scoped kinds.
+    pub namespace: &'a str,
+    /// The name within the namespace.
+    pub name: &'a str,
     /// The identity of the cached incarnation.
     pub uid: &'a Uid,
     /// The version of the cached state.
     pub resource_version: &'a str,
     /// Whether the object has been asked to go away.
     pub deleting: bool,
+    /// Whom it belongs to, and what holds it back from going.
+    pub lineage: Lineage<'a>,
+}
+
+impl<'a> Brief<'a> {
+    /// What there is to know of an object without its type.
+    pub fn of<T: Object>(object: &'a T) -> Self {
+        Self {
+            namespace: object.namespace(),
+            name: object.name(),
+            uid: object.uid(),
+            resource_version: object.resource_version(),
+            deleting: object.is_deleting(),
+            lineage: object.lineage(),
+        }
+    }
+
+    /// Namespace and name as one value.
+    pub fn object_name(&self) -> ObjectName {
+        ObjectName::new(self.namespace, self.name)
+    }
 }
 
 impl Snapshot {
@@ -52,12 +80,43 @@ impl Snapshot {
         }
         Self {
             views: sorted.into(),
+            discovery: None,
         }
     }
 
     /// This snapshot with the view of one kind exchanged or added.
     pub fn with(&self, view: AnyView) -> Self {
-        Self::new(self.views.iter().cloned().chain([view]))
+        let (before, after, kind) = (&self.views, &self.views, view.kind());
+        let at = before.partition_point(|known| known.kind() < kind);
+        let rest = at + usize::from(after.get(at).is_some_and(|known| known.kind() == kind));
+        let views = before[..at].iter().cloned().chain([view]);
+        Self {
+            views: views.chain(after[rest..].iter().cloned()).collect(),
+            discovery: self.discovery.clone(),
+        }
+    }
+
+    /// This snapshot without the view of one kind.
+    pub fn without(&self, kind: Kind) -> Self {
+        let views = self.views.iter().filter(|view| view.kind() != kind);
+        Self {
+            views: views.cloned().collect(),
+            discovery: self.discovery.clone(),
+        }
+    }
+
+    /// This snapshot with what the server was found to have.
+    pub fn discovered(&self, discovery: Arc<Discovery>) -> Self {
+        Self {
+            views: self.views.clone(),
+            discovery: Some(discovery),
+        }
+    }
+
+    /// Which resources the server has, for controllers that ask for it; `None` before it was first
+    /// told.
+    pub fn discovery(&self) -> Option<&Arc<Discovery>> {
+        self.discovery.as_ref()
     }
 
     /// Whether the kind of `T` is among the caches, and is cached as `T`.
@@ -115,6 +174,21 @@ impl Snapshot {
     /// What is known of one object of a kind known only at run time.
     pub fn meta_of(&self, kind: Kind, namespace: &str, name: &str) -> Option<Brief<'_>> {
         self.any(kind)?.brief(namespace, name)
+    }
+
+    /// The cache of a kind known only at run time.
+    pub fn view_of(&self, kind: Kind) -> Option<&AnyView> {
+        self.any(kind)
+    }
+
+    /// The cache of a resource, in whatever version it is cached.
+    pub fn cached_as(&self, kind: Kind) -> Option<&AnyView> {
+        let exactly = self.any(kind);
+        exactly.or_else(|| {
+            self.views
+                .iter()
+                .find(|view| view.kind().is_same_resource(&kind))
+        })
     }
 
     /// The caches, in order of kind.

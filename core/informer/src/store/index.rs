@@ -58,11 +58,15 @@ impl<T: Object> Indexed<T> {
             if let Some(object) = object {
                 values_of(object, &mut values);
             }
+            // An object may have thousands of values, and name one twice.
+            values.sort_unstable();
+            values.dedup();
             values
         };
         let (values_old, values_new) = (read(old), read(new));
         if let Some(old) = old {
-            for value in values_old.iter().filter(|one| !values_new.contains(one)) {
+            let gone = |one: &&Text| values_new.binary_search(one).is_err();
+            for value in values_old.iter().filter(gone) {
                 self.0.remove(|entry| entry.order(value, &**old));
             }
         }
@@ -72,7 +76,7 @@ impl<T: Object> Indexed<T> {
         for value in &values_new {
             // Most changes of an object leave its values alone: one search, not three.
             let by = |entry: &Entry<T>| entry.order(value, &**new);
-            let stays = values_old.contains(value);
+            let stays = values_old.binary_search(value).is_ok();
             if !stays || !self.0.change(by, |entry| entry.object = new.clone()) {
                 self.put(value, new);
             }

@@ -4,6 +4,7 @@
 //! changes; taking one copies a pointer, and writing while views are alive copies only what the
 //! write touches.
 
+pub(crate) mod family;
 pub(crate) mod index;
 pub(crate) mod objects;
 pub(crate) mod sorted;
@@ -13,8 +14,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use flyball_api::{Object, Text};
+use flyball_api::{Kind, Object, Text, Uid};
 
+use family::Family;
 use index::Indexed;
 use objects::Objects;
 
@@ -25,15 +27,7 @@ pub struct Store<T: Object> {
 
 impl<T: Object> Default for Store<T> {
     fn default() -> Self {
-        let indexes = T::indexes().iter().map(|_| Indexed::default()).collect();
-        let view = StoreView {
-            objects: Objects::default(),
-            indexes,
-            seen: Text::default(),
-        };
-        Self {
-            view: Arc::new(view),
-        }
+        Self::of(T::kind())
     }
 }
 
@@ -41,6 +35,33 @@ impl<T: Object> Store<T> {
     /// An empty cache that has seen nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty cache of a kind known only at run time.
+    pub fn of(kind: Kind) -> Self {
+        let indexes = T::indexes().iter().map(|_| Indexed::default()).collect();
+        let view = StoreView {
+            kind,
+            objects: Objects::default(),
+            indexes,
+            family: None,
+            seen: Text::default(),
+        };
+        Self {
+            view: Arc::new(view),
+        }
+    }
+
+    /// From now on also knows who belongs to whom.
+    pub fn track_family(&mut self) {
+        if self.view.family.is_some() {
+            return;
+        }
+        let mut family = Family::default();
+        for object in self.view.objects.iter() {
+            family.update(None, Some(object));
+        }
+        Arc::make_mut(&mut self.view).family = Some(family);
     }
 
     /// The present state, to be kept as long as one likes.
@@ -129,22 +150,46 @@ impl<T: Object> Store<T> {
 
 /// A state of the cache of one kind. It never changes.
 pub struct StoreView<T: Object> {
+    kind: Kind,
     objects: Objects<T>,
     indexes: Vec<Indexed<T>>,
+    family: Option<Family<T>>,
     seen: Text,
 }
 
 impl<T: Object> Clone for StoreView<T> {
     fn clone(&self) -> Self {
         Self {
+            kind: self.kind,
             objects: self.objects.clone(),
             indexes: self.indexes.clone(),
+            family: self.family.clone(),
             seen: self.seen.clone(),
         }
     }
 }
 
 impl<T: Object> StoreView<T> {
+    /// The kind that is cached.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The object of this identity, if the cache tracks who belongs to whom.
+    pub fn find(&self, uid: &Uid) -> Option<&Arc<T>> {
+        self.family.as_ref()?.find(uid)
+    }
+
+    /// The objects that name this identity as an owner, in order of namespace, then name; none
+    /// unless the cache tracks who belongs to whom.
+    pub fn dependents<'a>(&'a self, owner: &Uid) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+        let family = self.family.as_ref();
+        family
+            .map(|family| family.dependents(owner))
+            .into_iter()
+            .flatten()
+    }
+
     /// How many objects there are.
     pub fn len(&self) -> usize {
         self.objects.len()
@@ -190,6 +235,9 @@ impl<T: Object> StoreView<T> {
     fn update_indexes(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
         for (index, indexed) in T::indexes().iter().zip(&mut self.indexes) {
             indexed.update(index.values, old, new);
+        }
+        if let Some(family) = &mut self.family {
+            family.update(old, new);
         }
     }
 }

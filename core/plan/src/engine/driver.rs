@@ -2,12 +2,14 @@
 
 use flyball_informer::{Change, Snapshot};
 
-use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, SyncId};
+use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, Sight, SyncId};
 
 /// An [`Engine`] whose controller is not known at compile time.
 pub trait Driver: Send {
     /// The controller's descriptor.
     fn descriptor(&self) -> Descriptor;
+    /// What the controller sees besides the kinds it watches by name.
+    fn sight(&self) -> Sight;
     /// See [`Engine::changed`].
     fn changed(&mut self, change: &Change, store: &Snapshot, now: Now);
     /// See [`Engine::next`].
@@ -29,6 +31,9 @@ pub trait Driver: Send {
 impl<C: Controller> Driver for Engine<C> {
     fn descriptor(&self) -> Descriptor {
         C::DESCRIPTOR
+    }
+    fn sight(&self) -> Sight {
+        C::SIGHT
     }
     fn changed(&mut self, change: &Change, store: &Snapshot, now: Now) {
         Engine::changed(self, change, store, now);

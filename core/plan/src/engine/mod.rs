@@ -5,6 +5,7 @@
 //! (queue, back-off, gate, number of syncs at once) is decided here.
 
 mod driver;
+mod gone;
 mod next;
 mod stats;
 
@@ -15,7 +16,11 @@ use flyball_api::Kind;
 use flyball_informer::{Change, Snapshot};
 use flyball_workqueue::{Options, Priority, Retry, WorkQueue};
 
-use crate::{Actions, Answer, Answers, Controller, Gate, Key, Now, Report, Rest, Revisit, Step};
+use crate::{
+    Action, Actions, Answer, Answers, Controller, Gate, Key, Now, Report, Rest, Revisit, Sight,
+    Step, Target,
+};
+use gone::Gone;
 
 pub use driver::Driver;
 pub use next::{Finished, Next, Outcome, SyncId, Work};
@@ -34,6 +39,17 @@ struct Sync<C: Controller> {
     seen: C::Observation,
     answers: Answers,
     asked: Actions,
+    /// For each action the answer that was known without asking.
+    known: Vec<Option<Answer>>,
+}
+
+impl<C: Controller> Sync<C> {
+    /// The actions that were really asked for.
+    fn sent(&self) -> impl Iterator<Item = &Action> {
+        let all = self.asked.items.iter().zip(&self.known);
+        all.filter(|(_, known)| known.is_none())
+            .map(|(action, _)| action)
+    }
 }
 
 /// Drives one controller.
@@ -42,6 +58,7 @@ pub struct Engine<C: Controller> {
     workers: usize,
     queue: WorkQueue<C::Key>,
     gate: Gate<C::Key>,
+    gone: Gone,
     syncs: HashMap<SyncId, Sync<C>>,
     syncs_started: u64,
     stale_skips: Vec<(Kind, u64)>,
@@ -64,6 +81,7 @@ impl<C: Controller> Engine<C> {
             workers: workers.max(1),
             queue: WorkQueue::new(options),
             gate: Gate::default(),
+            gone: Gone::default(),
             syncs: HashMap::new(),
             syncs_started: 0,
             stale_skips: Vec::new(),
@@ -78,7 +96,11 @@ impl<C: Controller> Engine<C> {
         } else {
             Priority::Normal
         };
-        for key in self.controller.route(change, store) {
+        let keys = self.controller.route(change, store);
+        if C::SIGHT == Sight::Everything && !keys.is_empty() {
+            self.note_gone(change);
+        }
+        for key in keys {
             let namespace = key.namespace().to_owned();
             match self.controller.patience(&key) {
                 Duration::ZERO => self.queue.add(key, &namespace, priority, now.monotonic),
@@ -86,6 +108,18 @@ impl<C: Controller> Engine<C> {
                     .queue
                     .add_after(key, &namespace, patience, now.monotonic),
             };
+        }
+    }
+
+    /// Whoever asks whether an incarnation still exists that was seen to go is told without a
+    /// question to the server. That it was missing from a list is not enough.
+    fn note_gone(&mut self, change: &Change) {
+        let stays = |uid| change.after().is_some_and(|new| new.uid == uid);
+        if let Some(old) = change.before().filter(|old| !stays(old.uid))
+            && !change.tombstone
+        {
+            let (kind, name) = (change.kind, change.name.clone());
+            self.gone.note(Target { kind, name }, old.uid.clone());
         }
     }
 
@@ -118,28 +152,35 @@ impl<C: Controller> Engine<C> {
 
     /// Takes the answers to a sync's actions, one for each in the same order, and goes on.
     pub fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
+        let sync = self.syncs.remove(&id)?;
+        for (action, answer) in sync.sent().zip(&answers) {
+            self.gate.note(&sync.key, action, answer);
+            self.gone.learn(action, answer);
+        }
         let Sync {
             key,
             seen,
             answers: mut all,
             asked,
-        } = self.syncs.remove(&id)?;
-        for (action, answer) in asked.items.iter().zip(&answers) {
-            self.gate.note(&key, action, answer);
-        }
-        all.push(asked, answers);
+            known,
+        } = sync;
+        let mut told = answers.into_iter();
+        let each = known.into_iter();
+        let whole = each.map(|known| known.or_else(|| told.next()).unwrap_or(Answer::Skipped));
+        all.push(asked, whole.collect());
         Some(self.go_on(id, key, seen, all, now))
     }
 
     /// Ends a sync whose writes may no longer be made, with the answers to those that were: the
     /// key is planned afresh when it may be.
     pub fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now) {
-        let Some(Sync { key, asked, .. }) = self.syncs.remove(&id) else {
+        let Some(sync) = self.syncs.remove(&id) else {
             return;
         };
-        for (action, answer) in asked.items.iter().zip(answers) {
-            self.gate.note(&key, action, answer);
+        for (action, answer) in sync.sent().zip(answers) {
+            self.gate.note(&sync.key, action, answer);
         }
+        let key = sync.key;
         self.queue.add(
             key.clone(),
             key.namespace(),
@@ -154,42 +195,58 @@ impl<C: Controller> Engine<C> {
         id: SyncId,
         key: C::Key,
         seen: C::Observation,
-        answers: Answers,
+        mut answers: Answers,
         now: Now,
     ) -> Next {
-        let step = self.controller.step(&seen, &answers, now.wall);
-        match step {
-            Step::Do(actions) if answers.len() < STAGES_MAX => {
-                let work = Work {
-                    id,
-                    key: key.to_string(),
-                    actions: actions.clone(),
-                };
-                self.syncs.insert(
-                    id,
-                    Sync {
-                        key,
-                        seen,
-                        answers,
-                        asked: actions,
-                    },
-                );
-                Next::Work(work)
+        loop {
+            let actions = match self.controller.step(&seen, &answers, now.wall) {
+                Step::Do(actions) => actions,
+                Step::Rest(rest) => {
+                    for other in self.controller.follow(&seen, &answers) {
+                        let namespace = other.namespace().to_owned();
+                        let priority = Priority::Normal;
+                        self.queue.add(other, &namespace, priority, now.monotonic);
+                    }
+                    return self.rest(key, rest, now);
+                }
+            };
+            if answers.len() >= STAGES_MAX {
+                return self.too_many_stages(key, actions.stage, now);
             }
-            Step::Do(actions) => {
-                let error = format!("sync did not rest after {STAGES_MAX} stages");
-                let report = Report::new("too many stages").saw("stage", actions.stage);
-                self.rest(
-                    key,
-                    Rest {
-                        revisit: Revisit::BackOff(error),
-                        report,
-                    },
-                    now,
-                )
+            let items = actions.items.iter();
+            let known: Vec<Option<Answer>> = items.map(|item| self.gone.answer(item)).collect();
+            if !known.is_empty() && known.iter().all(Option::is_some) {
+                answers.push(actions, known.into_iter().flatten().collect());
+                continue;
             }
-            Step::Rest(rest) => self.rest(key, rest, now),
+            let sync: Sync<C> = Sync {
+                key,
+                seen,
+                answers,
+                asked: actions,
+                known,
+            };
+            let work = Work {
+                id,
+                key: sync.key.to_string(),
+                actions: Actions {
+                    stage: sync.asked.stage,
+                    items: sync.sent().cloned().collect(),
+                    pace: sync.asked.pace,
+                },
+            };
+            self.syncs.insert(id, sync);
+            return Next::Work(work);
         }
+    }
+
+    fn too_many_stages(&mut self, key: C::Key, stage: &'static str, now: Now) -> Next {
+        let error = format!("sync did not rest after {STAGES_MAX} stages");
+        let rest = Rest {
+            revisit: Revisit::BackOff(error),
+            report: Report::new("too many stages").saw("stage", stage),
+        };
+        self.rest(key, rest, now)
     }
 
     fn rest(&mut self, key: C::Key, rest: Rest, now: Now) -> Next {

@@ -9,7 +9,7 @@ use flyball_api::{ApiError, Object};
 
 use super::*;
 use crate::Written;
-use toy::{Toy, at, set, store};
+use toy::{Toy, at, owner, set, store};
 
 /// An engine that has been told of these sets.
 fn engine(sets: &[&Arc<ReplicaSet>]) -> Engine<Toy> {
@@ -315,4 +315,71 @@ fn configured_pacing_overrides_the_descriptors() {
     // No workers at all would never do anything: one is the least.
     work(engine.next(&store, at(0)));
     assert_eq!(idle(engine.next(&store, at(0))), None);
+}
+
+fn not_found() -> Answer {
+    Answer::Failed(ApiError::not_found(ReplicaSet::KIND, "one"))
+}
+
+fn confirmed(actions: &Actions) -> Vec<&str> {
+    fn name(action: &Action) -> &str {
+        match action {
+            Action::Confirm { target, .. } => &target.name.name,
+            other => panic!("{other:?}"),
+        }
+    }
+    actions.items.iter().map(name).collect()
+}
+
+#[test]
+fn what_is_gone_is_asked_for_once_and_what_lives_each_time() {
+    let (web, api) = (set("web", "confirm"), set("api", "confirm"));
+    let heir = set("heir", "rest");
+    let sets = [&web, &api, &heir];
+    let store = store(&sets, "1");
+    let mut engine = engine(&[&web]);
+    let first = work(engine.next(&store, at(1)));
+    assert_eq!(confirmed(&first.actions), ["one", "two"]);
+    let alive = flyball_api::Opaque::new(r#"{"metadata":{"uid":"two"}}"#).unwrap();
+    let answers = vec![not_found(), Answer::Read(alive)];
+    let ended = engine.answered(first.id, answers, at(2)).unwrap();
+    assert_eq!(outcome(ended), Outcome::Rested);
+    // The other key that the answer concerns.
+    assert_eq!(outcome(engine.next(&store, at(3))), Outcome::Rested);
+    idle(engine.next(&store, at(3)));
+
+    engine.changed(&Change::added(api.clone()), &store, at(4));
+    let second = work(engine.next(&store, at(4)));
+    assert_eq!(confirmed(&second.actions), ["two"]);
+    let ended = engine
+        .answered(second.id, vec![not_found()], at(5))
+        .unwrap();
+    assert_eq!(outcome(ended), Outcome::Rested);
+    engine.next(&store, at(6));
+
+    engine.changed(&Change::updated(api.clone(), web.clone()), &store, at(7));
+    let third = engine.next(&store, at(7));
+    assert_eq!(outcome(third), Outcome::Rested, "both are known to be gone");
+}
+
+#[test]
+fn what_was_seen_to_go_is_not_asked_for() {
+    let (one, web) = (set("one", "rest"), set("web", "confirm"));
+    let store = store(&[&web], "1");
+    let mut engine = engine(&[]);
+    let mut missed = Change::deleted(set("two", "rest"));
+    missed.tombstone = true;
+    engine.changed(&Change::deleted(one), &store, at(1));
+    engine.changed(&missed, &store, at(1));
+    for _ in 0..2 {
+        assert_eq!(outcome(engine.next(&store, at(2))), Outcome::Absent);
+    }
+    engine.changed(&Change::added(web), &store, at(3));
+    let asked = work(engine.next(&store, at(3)));
+    assert_eq!(
+        confirmed(&asked.actions),
+        ["two"],
+        "that {:?} was missing from a list is not enough",
+        owner("two")
+    );
 }

@@ -4,7 +4,7 @@ mod queues;
 mod requests;
 mod tallies;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use flyball_client::Observer;
 use flyball_https::Process;
@@ -12,6 +12,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
 use crate::caches::Caches;
+use crate::discovery::Discovered;
 use crate::loops::Loops;
 use crate::term::Term;
 
@@ -49,6 +50,7 @@ impl Metrics {
         caches: Arc<Caches>,
         term: Arc<Term>,
         lease: String,
+        discovered: Arc<Mutex<Discovered>>,
     ) {
         self.registry.register_collector(Box::new(loops.tallies()));
         self.registry.register_collector(Box::new(Queues {
@@ -56,6 +58,7 @@ impl Metrics {
             caches,
             term,
             lease,
+            discovered,
         }));
     }
 

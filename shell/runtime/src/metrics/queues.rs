@@ -1,7 +1,7 @@
 //! Queues, caches and the election, read when somebody looks.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use flyball_plan::{Descriptor, EngineStats};
 use flyball_workqueue::Histogram;
@@ -10,6 +10,8 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use crate::caches::Caches;
+use crate::clock::lock;
+use crate::discovery::Discovered;
 use crate::loops::Loops;
 use crate::term::Term;
 
@@ -18,6 +20,7 @@ pub(super) struct Queues {
     pub(super) caches: Arc<Caches>,
     pub(super) term: Arc<Term>,
     pub(super) lease: String,
+    pub(super) discovered: Arc<Mutex<Discovered>>,
 }
 
 impl fmt::Debug for Queues {
@@ -35,6 +38,7 @@ impl Collector for Queues {
         self.encode_histograms(&mut encoder, &stats)?;
         self.encode_stale_skips(&mut encoder, &stats)?;
         self.encode_caches(&mut encoder)?;
+        self.encode_discovery(&mut encoder)?;
         let mut leading = encoder.encode_descriptor(
             "leader_election_master_status",
             "Gauge of if the reporting system is the leader of the relevant lease, 0 indicates backup, 1 indicates leader",
@@ -49,6 +53,22 @@ impl Collector for Queues {
 }
 
 impl Queues {
+    /// Upstream counts it for its garbage collector, which has its own discovery.
+    fn encode_discovery(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let fares = lock(&self.discovered);
+        if !fares.needed {
+            return Ok(());
+        }
+        encoder
+            .encode_descriptor(
+                "garbagecollector_controller_resources_sync_error",
+                "Number of garbage collector resources sync errors",
+                None,
+                MetricType::Counter,
+            )?
+            .encode_counter::<NoLabelSet, _, f64>(&fares.errors, None)
+    }
+
     fn encode_queues(&self, encoder: &mut DescriptorEncoder<'_>, stats: &[Stats]) -> fmt::Result {
         type Gauge = (&'static str, &'static str, fn(&EngineStats) -> f64);
         let gauges: [Gauge; 3] = [

@@ -131,15 +131,16 @@ impl Fed {
             move |_, asked| server.lock().unwrap().serve(asked)
         });
         let clock = Clock::start();
-        let caches = Arc::new(Caches::new(&[Watch::of::<ReplicaSet>()]));
+        let caches = Arc::new(Caches::new(&[Watch::of::<ReplicaSet>()], false));
         let loops = Arc::new(Loops::new(Vec::new(), &Decisions::default(), clock));
         let feed = Feed {
             caches: caches.clone(),
             loops,
             client: api.client(),
             clock,
+            resources_moved: Arc::default(),
         };
-        tokio::spawn(Arc::new(feed).run(0, ReplicaSet::KIND));
+        tokio::spawn(Arc::new(feed).run(caches.slots()[0].clone()));
         Self {
             server,
             api,

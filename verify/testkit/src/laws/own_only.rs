@@ -53,6 +53,7 @@ fn judge<C: Lawful>(key: &str, action: &Action, world: &World) -> Result<(), Str
             format!("{key:?} creates what it does not control: {action:?}"),
         ),
         Action::Patch { target, .. }
+        | Action::Merge { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. }

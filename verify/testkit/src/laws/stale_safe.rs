@@ -47,8 +47,7 @@ pub fn stale_safe<C: Lawful>(
 
 /// Lets each cache learn of a part of what it has missed.
 fn look<C: Lawful>(runner: &mut Runner<C>, world: &World, lag: u8) {
-    for (at, watch) in C::DESCRIPTOR.watches.iter().enumerate() {
-        let kind = watch.kind();
+    for (at, kind) in runner.caches().kinds().into_iter().enumerate() {
         let seen = runner.caches().seen(kind);
         let part = u64::from(lag.rotate_right(2 * at as u32) & 3);
         let missed = world.revision() - seen;
@@ -79,10 +78,13 @@ fn run<C: Lawful>(runner: &mut Runner<C>, world: &mut World) -> Result<(), Strin
 fn spares_a_namesake(action: &Action, world: &World) -> Result<(), String> {
     let target = match action {
         Action::Patch { target, .. }
+        | Action::Merge { target, .. }
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. } => target,
-        Action::Create { .. } | Action::Ask { .. } | Action::Record(_) => return Ok(()),
+        Action::Create { .. } | Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => {
+            return Ok(());
+        }
     };
     let mut other = world.clone();
     super::upset::recreate(&mut other, target);

@@ -4,7 +4,7 @@ use flyball_api::{ApiError, Kind, NAMESPACE_TERMINATING, Status, StatusCause};
 use serde_json::Value;
 
 pub(crate) fn not_found(kind: Kind, name: &str) -> ApiError {
-    failure(404, "NotFound", &format!("{kind} {name:?} not found"))
+    ApiError::not_found(kind, name)
 }
 
 pub(crate) fn already_exists(kind: Kind, name: &str) -> ApiError {

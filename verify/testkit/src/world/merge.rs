@@ -19,6 +19,26 @@ const KEYED: &[(&str, &str)] = &[
 /// Lists of words that are united.
 const SETS: &[&str] = &["finalizers"];
 
+/// Applies a JSON merge patch (RFC 7386).
+pub(crate) fn json_merge(into: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *into = patch.clone();
+        return;
+    };
+    if !into.is_object() {
+        *into = Value::Object(Map::new());
+    }
+    let Value::Object(fields) = into else { return };
+    for (field, value) in patch {
+        match value {
+            Value::Null => {
+                fields.remove(field);
+            }
+            value => json_merge(fields.entry(field).or_insert(Value::Null), value),
+        }
+    }
+}
+
 /// Applies a patch to an object.
 pub(crate) fn merge(into: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {

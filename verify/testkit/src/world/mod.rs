@@ -21,6 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flyball_api::discovery::{Discovery, Resource, Verbs};
 use flyball_api::views::{Deployment, Namespace, Node, Pod, ReplicaSet, ReplicationController};
 use flyball_api::{Kind, Object, ObjectName, Timestamp, Uid};
 use flyball_informer::Snapshot;
@@ -31,7 +32,7 @@ use crate::caches::{Cacher, Caches};
 use crate::flow;
 pub use faults::Fault;
 use faults::Faults;
-pub(crate) use merge::merge;
+pub(crate) use merge::{json_merge, merge};
 
 /// Names one object: its kind, its namespace and name.
 pub type Id = (Kind, ObjectName);
@@ -109,6 +110,23 @@ impl World {
         self.kinds.retain(|known| known.kind != T::kind());
         self.kinds.push(Cacher::of::<T>());
         self
+    }
+
+    /// Adds a kind of object of which caches show no more than the metadata.
+    pub fn knowing_partly(mut self, kind: Kind) -> Self {
+        self.kinds.retain(|known| known.kind != kind);
+        self.kinds.push(Cacher::partial(kind));
+        self
+    }
+
+    /// What a server with these kinds tells of itself.
+    pub fn discovery(&self) -> Discovery {
+        let resource = |kind| Resource {
+            kind,
+            verbs: Verbs::all(),
+            preferred: true,
+        };
+        Discovery::of(self.kinds().map(resource), [])
     }
 
     /// Makes deleted pods go at once, instead of when a kubelet has stopped them.

@@ -8,7 +8,7 @@ use flyball_api::{ApiError, Kind, Object, ObjectName, Opaque};
 use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource, Target, Written};
 use serde_json::{Value, json};
 
-use super::{Fault, Id, World, errors, merge};
+use super::{Fault, Id, World, errors, json_merge, merge};
 
 /// Metadata that no write changes: the server's own.
 const SERVER_OWNED: &[&str] = &[
@@ -57,7 +57,10 @@ impl World {
                 subresource,
                 body,
                 ..
-            } => self.patch(target, *subresource, &read(body)?),
+            } => self.patch(target, *subresource, &read(body)?, merge),
+            Action::Merge { target, body, .. } => {
+                self.patch(target, Subresource::None, &read(body)?, json_merge)
+            }
             Action::Update {
                 target,
                 subresource,
@@ -77,6 +80,13 @@ impl World {
             } => self.bind(target, precondition, node),
             Action::Ask { target } => {
                 let text = self.find(target)?.to_string();
+                Opaque::new(&text)
+                    .map(Answer::Read)
+                    .map_err(ApiError::terminal)
+            }
+            Action::Confirm { target, .. } => {
+                let metadata = &self.find(target)?["metadata"];
+                let text = json!({"metadata": metadata}).to_string();
                 Opaque::new(&text)
                     .map(Answer::Read)
                     .map_err(ApiError::terminal)
@@ -143,6 +153,7 @@ impl World {
         target: &Target,
         subresource: Subresource,
         patch: &Value,
+        merge: fn(&mut Value, &Value),
     ) -> Result<Answer, ApiError> {
         let (kind, name) = (target.kind, &target.name.name);
         let old = self.find(target)?.clone();

@@ -252,7 +252,7 @@ impl Judge {
                     _ => Ok(()),
                 }
             }
-            Action::Create { .. } | Action::Patch { .. } => {
+            Action::Create { .. } | Action::Patch { .. } | Action::Merge { .. } => {
                 self.scaled = scene.scaled();
                 self.once(scene)?;
                 scene.total()?;
@@ -262,7 +262,7 @@ impl Judge {
             Action::Update { .. } => self.once(scene),
             Action::Delete { .. } => scene.history(),
             Action::Bind { .. } => Err("assigns pods to nodes".to_owned()),
-            Action::Ask { .. } => Ok(()),
+            Action::Ask { .. } | Action::Confirm { .. } => Ok(()),
         }
     }
 
@@ -309,10 +309,14 @@ impl Scene<'_> {
     fn target(&self) -> Option<&Target> {
         match self.action {
             Action::Patch { target, .. }
+            | Action::Merge { target, .. }
             | Action::Update { target, .. }
             | Action::Delete { target, .. }
             | Action::Bind { target, .. } => Some(target),
-            Action::Create { .. } | Action::Ask { .. } | Action::Record(_) => None,
+            Action::Create { .. }
+            | Action::Ask { .. }
+            | Action::Confirm { .. }
+            | Action::Record(_) => None,
         }
     }
 

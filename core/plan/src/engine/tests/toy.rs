@@ -7,13 +7,18 @@ use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{Labels, Meta, ObjectName, Timestamp, Uid};
 use flyball_informer::{Change, Snapshot, SnapshotBuilder, Watch};
 
-use crate::{Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Step};
+use crate::{
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Round, Sight, Step,
+    Target,
+};
 
 pub(super) struct Toy;
 
 impl Controller for Toy {
     type Key = ObjectName;
     type Observation = Arc<ReplicaSet>;
+
+    const SIGHT: Sight = Sight::Everything;
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "toy-controller",
@@ -49,10 +54,34 @@ impl Controller for Toy {
             Some("fail") if answers.stage("create").is_none() => Step::Do(create()),
             Some("fail") => Step::retry("it is broken", report),
             Some("loop") => Step::Do(create()),
+            Some("confirm") if answers.stage("confirm").is_none() => Step::Do(confirm()),
             Some("wait") => Step::rest_for(Duration::from_secs(30), report),
             Some("error") => Step::retry("it is broken", report),
             _ => Step::rest(report),
         }
+    }
+
+    fn follow(&self, _: &Arc<ReplicaSet>, answers: &Answers) -> Keys<ObjectName> {
+        match answers.stage("confirm").and_then(Round::first_error) {
+            Some(_) => vec![ObjectName::new("shop", "heir")],
+            None => Vec::new(),
+        }
+    }
+}
+
+/// Asks for two owners.
+fn confirm() -> Actions {
+    let ask = |name: &str| Action::Confirm {
+        target: owner(name),
+        uid: Uid::new(name),
+    };
+    Actions::together("confirm", vec![ask("one"), ask("two")])
+}
+
+pub(super) fn owner(name: &str) -> Target {
+    Target {
+        kind: ReplicaSet::KIND,
+        name: ObjectName::new("shop", name),
     }
 }
 
