@@ -6,6 +6,23 @@ use flyball_workqueue::Options as QueueOptions;
 
 use crate::options::{Options, Tuning};
 
+/// Whether a controller is to run: chosen by name, and not switched off by a flag of its own.
+pub fn is_wanted(entry: &Entry, options: &Options) -> bool {
+    let switched_on = match entry.descriptor.name {
+        "garbage-collector-controller" => options.settings.bool("enable-garbage-collector"),
+        _ => true,
+    };
+    switched_on && options.generic.selection.enabled(entry.descriptor.name)
+}
+
+/// How many times the configured rate a controller's client may send, as upstream grants it.
+pub fn rate_factor(client: &str) -> f64 {
+    match client {
+        "generic-garbage-collector" => 2.0,
+        _ => 1.0,
+    }
+}
+
 /// Makes a controller as configured, for a server with these certificates.
 pub fn make(entry: &Entry, options: &Options, root_ca: &str) -> Box<dyn Driver> {
     let tuning = options.tunings.get(entry.descriptor.name);

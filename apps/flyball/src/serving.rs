@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use flyball_client::{ConfigSource, LoadError, load};
+use flyball_ownership::GarbageCollector;
+use flyball_plan::Controller;
 use flyball_runtime::{CONTENT_TYPE, Health, Metrics};
 use flyball_serving::{
-    AuthenticationOptions, AuthorizationOptions, Check, Endpoints, Probe, RequestHeaderOptions,
-    ServingOptions, SniCertificate, TlsSource,
+    AuthenticationOptions, AuthorizationOptions, Check, Endpoints, Probe, Reply,
+    RequestHeaderOptions, Route, ServingOptions, SniCertificate, TlsSource,
 };
+use http::StatusCode;
 
 use crate::options::{Options, TlsVersion};
 
@@ -16,10 +19,32 @@ pub fn endpoints(options: &Options, health: Health, metrics: Arc<Metrics>) -> En
     let configz = options.to_configz();
     let flags: Vec<String> = options.flag_lines().collect();
     let flagz = flags.join("\n");
-    Endpoints::new(Arc::new(Checks(health)))
+    let collector = GarbageCollector::DESCRIPTOR.name;
+    let graphed = health.clone();
+    let endpoints = Endpoints::new(Arc::new(Checks(health)));
+    let endpoints = match graphed.runs(collector) {
+        true => endpoints.route(graph(collector, graphed)),
+        false => endpoints,
+    };
+    endpoints
         .metrics(move || (CONTENT_TYPE, metrics.text()))
         .configz(move || configz.clone())
         .flagz(move || flagz.clone())
+}
+
+/// Who belongs to whom, as the garbage collector sees it, for Graphviz; with `uid`s in the query,
+/// only what they are related to.
+fn graph(collector: &str, health: Health) -> Route {
+    Route::at(
+        format!("/debug/controllers/{collector}/graph"),
+        move |asked| {
+            let uids = asked.query.iter().filter(|(key, _)| key == "uid");
+            let uids: Vec<_> = uids.map(|(_, uid)| uid.as_str().into()).collect();
+            let text = flyball_ownership::graph(&health.snapshot(), &uids);
+            let reply = Reply::new(StatusCode::OK, "text/vnd.graphviz", text);
+            async move { reply }
+        },
+    )
 }
 
 struct Checks(Health);

@@ -3,6 +3,7 @@
 use flyball_access::ClusterRoleAggregationController;
 use flyball_accounts::{RootCaPublisher, ServiceAccountController};
 use flyball_cleanup::{PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController};
+use flyball_ownership::GarbageCollector;
 use flyball_plan::{Controller, Descriptor, Driver, Engine};
 use flyball_workloads::{
     DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
@@ -52,6 +53,10 @@ pub const CONTROLLERS: &[Entry] = &[
     Entry {
         descriptor: ServiceAccountController::DESCRIPTOR,
         make: |making| making.engine(ServiceAccountController),
+    },
+    Entry {
+        descriptor: GarbageCollector::DESCRIPTOR,
+        make: |making| making.engine(GarbageCollector),
     },
     Entry {
         descriptor: DeploymentController::DESCRIPTOR,

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::root_ca;
 use super::signals::Signals;
-use crate::controllers::make;
+use crate::controllers::{is_wanted, make, rate_factor};
 use crate::identity::{VERSION, candidate};
 use crate::options::{Built, Options, Request, parse};
 use crate::{logging, serving};
@@ -70,7 +70,7 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
     }
     let controllers: Vec<Controlled> = CONTROLLERS
         .iter()
-        .filter(|entry| options.generic.selection.enabled(entry.descriptor.name))
+        .filter(|entry| is_wanted(entry, options))
         .map(|entry| Controlled {
             driver: make(entry, options, &root_ca),
             client: clients.writing(entry.descriptor.client),
@@ -202,11 +202,11 @@ impl<'a> Clients<'a> {
         })
     }
 
-    fn limit(&self) -> Option<RateLimit> {
+    fn limit(&self, name: &str) -> Option<RateLimit> {
         self.options
             .client
             .rate
-            .and_then(|rate| RateLimit::new(rate.qps, rate.burst))
+            .and_then(|rate| RateLimit::new(rate.qps * rate_factor(name), rate.burst))
     }
 
     fn unlimited(&self, name: &str) -> Client {
@@ -216,14 +216,14 @@ impl<'a> Clients<'a> {
 
     fn named(&self, name: &str) -> Client {
         self.root
-            .named(&user_agent(self.program, VERSION, name), self.limit())
+            .named(&user_agent(self.program, VERSION, name), self.limit(name))
     }
 
     /// The client of a controller's writes: its service account's, if so configured.
     fn writing(&self, name: &str) -> Client {
         match &self.accounts {
             Some(accounts) => accounts
-                .client(self.program, VERSION, name, self.limit())
+                .client(self.program, VERSION, name, self.limit(name))
                 .observed(self.observer.clone()),
             None => self.named(name),
         }

@@ -1,0 +1,250 @@
+//! What a sync looks at: an object with its owners and dependents, or an owner nobody has seen.
+
+use flyball_api::{Kind, OwnerReference, Text, Uid};
+use flyball_informer::{AnyView, Brief, Snapshot};
+use flyball_plan::{Precondition, Target};
+
+use super::finalizers::{waits_for_dependents, waits_for_freedom};
+use super::item::{Item, place, same_coordinates};
+use super::route::seen as owner_seen;
+
+/// How many dependents are set free at once.
+pub(super) const FREED_AT_ONCE: usize = 500;
+
+/// All that a sync looks at.
+#[derive(Debug)]
+pub enum Observation {
+    /// An object.
+    Object(Box<Seen>),
+    /// An owner that no cache shows.
+    Owner(Unseen),
+}
+
+/// An object as a cache shows it.
+#[derive(Debug)]
+pub struct Seen {
+    pub(super) target: Target,
+    pub(super) uid: Uid,
+    pub(super) resource_version: Text,
+    pub(super) finalizers: Vec<Text>,
+    pub(super) state: State,
+}
+
+/// What is to be decided about an object.
+#[derive(Debug)]
+pub(super) enum State {
+    /// It is on its way out and waits for nothing that is done here.
+    Going,
+    /// It waits for its dependents to be set free; the first of them, and whether there are more.
+    Freeing(Vec<Dependent>, bool),
+    /// It waits for its dependents to be gone; one that blocks it, if any does.
+    Waiting(Option<Item>),
+    /// It stays, if it belongs to nobody or to somebody who lives.
+    Staying {
+        /// Whom it belongs to, with what is known of each.
+        owners: Vec<Owner>,
+        /// Whether anything belongs to it.
+        has_dependents: bool,
+        /// Whether something that belongs to it waits for dependents itself, which may be a circle.
+        in_a_circle: bool,
+    },
+}
+
+/// An owner, as far as caches and discovery know it.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    pub(super) reference: OwnerReference,
+    pub(super) standing: Standing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A cache shows it alive.
+    Alive,
+    /// The server is to be asked.
+    Doubtful {
+        /// For whom.
+        target: Target,
+        /// Whether one of that identity lives in another namespace.
+        elsewhere: bool,
+    },
+    /// Nobody knows the kind.
+    Unknown,
+    /// It would live in a namespace, and the dependent lives in none.
+    Misplaced,
+}
+
+/// Something that is to be set free.
+#[derive(Debug)]
+pub(super) struct Dependent {
+    pub(super) target: Target,
+    pub(super) precondition: Precondition,
+    /// The owners that stay.
+    pub(super) owners: Vec<OwnerReference>,
+}
+
+/// An owner that no cache shows.
+#[derive(Debug)]
+pub struct Unseen {
+    pub(super) uid: Uid,
+    pub(super) standing: Standing,
+    /// Whether objects of its kind are cached, so that it should show up.
+    pub(super) cached: bool,
+    /// Those who name it so.
+    pub(super) dependents: Vec<Item>,
+}
+
+pub(super) fn observe(item: &Item, store: &Snapshot) -> Option<Observation> {
+    match item {
+        Item::Object { kind, name, uid } => {
+            let found = store.view_of(*kind)?.brief(&name.namespace, &name.name)?;
+            (found.uid == uid).then(|| Observation::Object(Box::new(object(*kind, &found, store))))
+        }
+        Item::Owner {
+            api_version,
+            kind,
+            namespace,
+            name,
+            uid,
+        } => {
+            let reference = OwnerReference {
+                api_version: api_version.clone(),
+                kind: kind.clone(),
+                name: name.clone(),
+                uid: uid.clone(),
+                controller: None,
+                block_owner_deletion: None,
+            };
+            unseen(&reference, namespace, store).map(Observation::Owner)
+        }
+    }
+}
+
+fn object(kind: Kind, found: &Brief<'_>, store: &Snapshot) -> Seen {
+    Seen {
+        target: Target {
+            kind,
+            name: found.object_name(),
+        },
+        uid: found.uid.clone(),
+        resource_version: found.resource_version.into(),
+        finalizers: found.lineage.finalizers.to_vec(),
+        state: state(found, store),
+    }
+}
+
+fn state(found: &Brief<'_>, store: &Snapshot) -> State {
+    let mut dependents = store.views().iter().flat_map(|view| {
+        let dependents = view.dependents(found.uid);
+        dependents.map(move |dependent| (view, dependent))
+    });
+    if waits_for_freedom(found) {
+        let free = |(view, dependent): (&AnyView, Brief<'_>)| freed(view.kind(), &dependent, found);
+        let first: Vec<Dependent> = dependents.by_ref().take(FREED_AT_ONCE).map(free).collect();
+        return State::Freeing(first, dependents.next().is_some());
+    }
+    if waits_for_dependents(found) {
+        let blocks = |owner: &OwnerReference| {
+            owner.uid == *found.uid && owner.block_owner_deletion == Some(true)
+        };
+        let blocking = dependents.find(|(_, it)| it.lineage.owners.iter().any(blocks));
+        return State::Waiting(blocking.map(|(view, it)| Item::object(view.kind(), &it)));
+    }
+    if found.deleting {
+        return State::Going;
+    }
+    let owners = found.lineage.owners.iter().map(|reference| Owner {
+        reference: reference.clone(),
+        standing: standing(reference, found.namespace, store),
+    });
+    let owners: Vec<Owner> = owners.collect();
+    let mut dependents = dependents.peekable();
+    State::Staying {
+        has_dependents: dependents.peek().is_some(),
+        // Only of interest to those who are about to go, of whom there are few with dependents.
+        in_a_circle: owners.iter().all(|it| it.standing != Standing::Alive)
+            && dependents.any(|(_, it)| waits_for_dependents(&it)),
+        owners,
+    }
+}
+
+fn freed(kind: Kind, dependent: &Brief<'_>, owner: &Brief<'_>) -> Dependent {
+    let stays = |it: &&OwnerReference| it.uid != *owner.uid;
+    Dependent {
+        target: Target {
+            kind,
+            name: dependent.object_name(),
+        },
+        precondition: Precondition {
+            uid: Some(dependent.uid.clone()),
+            resource_version: Some(dependent.resource_version.into()),
+        },
+        owners: dependent
+            .lineage
+            .owners
+            .iter()
+            .filter(stays)
+            .cloned()
+            .collect(),
+    }
+}
+
+/// What is known of an owner that an object of this namespace names.
+fn standing(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Standing {
+    let known = store.discovery();
+    let known = known.and_then(|known| known.kind(&owner.api_version, &owner.kind));
+    let Some(kind) = known else {
+        return Standing::Unknown;
+    };
+    if kind.namespaced && namespace.is_empty() {
+        return Standing::Misplaced;
+    }
+    match owner_seen(owner, namespace, store) {
+        Some((_, found)) if !waits_for_dependents(&found) => Standing::Alive,
+        Some(_) => Standing::Doubtful {
+            target: place(kind, namespace, &owner.name),
+            elsewhere: false,
+        },
+        None => {
+            let found = store.views().iter().find_map(|view| view.find(&owner.uid));
+            let elsewhere =
+                found.is_some_and(|it| !it.namespace.is_empty() && it.namespace != namespace);
+            Standing::Doubtful {
+                target: place(kind, namespace, &owner.name),
+                elsewhere,
+            }
+        }
+    }
+}
+
+fn unseen(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Option<Unseen> {
+    if owner_seen(owner, namespace, store).is_some() {
+        return None;
+    }
+    let standing = standing(owner, namespace, store);
+    let cached = match &standing {
+        Standing::Doubtful { target, .. } => store.cached_as(target.kind).is_some(),
+        _ => false,
+    };
+    // Where the kind lives in no namespace, dependents of all namespaces mean the same.
+    let scoped = match &standing {
+        Standing::Doubtful { target, .. } => target.kind.namespaced,
+        _ => true,
+    };
+    let names_it = |dependent: &Brief<'_>| {
+        let owners = dependent.lineage.owners;
+        (!scoped || dependent.namespace == namespace)
+            && owners.iter().any(|it| same_coordinates(it, owner))
+    };
+    let dependents = store.views().iter().flat_map(|view| {
+        let dependents = view.dependents(&owner.uid).filter(names_it);
+        dependents.map(|dependent| Item::object(view.kind(), &dependent))
+    });
+    let dependents: Vec<Item> = dependents.collect();
+    (!dependents.is_empty()).then(|| Unseen {
+        uid: owner.uid.clone(),
+        standing,
+        cached,
+        dependents,
+    })
+}

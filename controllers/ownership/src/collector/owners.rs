@@ -1,0 +1,368 @@
+//! Whether an object is garbage: what its owners' fates mean for it.
+//!
+//! Upstream, `garbagecollector.go`, `attemptToDeleteItem` and `classifyReferences`.
+
+use std::collections::HashSet;
+
+use flyball_api::views::{ObjectReference, Partial};
+use flyball_api::{Object, OwnerReference, Text, Uid};
+use flyball_plan::{
+    Action, Actions, Answer, Answers, Precondition, Propagation, Record, RecordKind, Round, Step,
+};
+use serde_json::{Value, json};
+
+use super::finalizers::{FOREGROUND, ORPHAN, merge};
+use super::observe::{Owner, Seen, Standing};
+use super::plan::UNKNOWN_KIND;
+use super::status;
+
+/// How many owners the server is asked for in one sync. Of an object with more, those that are
+/// found to be gone are taken off, until no more are left than can be judged.
+const ASKED_AT_ONCE: usize = 500;
+
+/// What the server says of an owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It lives.
+    Alive,
+    /// It lives, and waits for its dependents to be gone.
+    Waiting,
+    /// It does not exist, and never will again.
+    Gone,
+    /// The server did not say.
+    Unanswered(String),
+}
+
+impl Verdict {
+    /// What an answer says of the owner of this identity.
+    pub(super) fn of(uid: &Uid, answer: &Answer) -> Self {
+        match answer {
+            Answer::Failed(error) if error.is_object_not_found() => Self::Gone,
+            Answer::Failed(error) => Self::Unanswered(error.to_string()),
+            Answer::Read(found) => match Partial::decode(found.json().as_bytes()) {
+                Ok(found) if found.uid().is_empty() => {
+                    Self::Unanswered("the server tells no identity of an object".to_owned())
+                }
+                Ok(found) if found.uid() != uid => Self::Gone,
+                Ok(found) if is_waiting(&found) => Self::Waiting,
+                Ok(_) => Self::Alive,
+                Err(error) => Self::Unanswered(error.to_string()),
+            },
+            Answer::Done(_) | Answer::Skipped => Self::Unanswered("not answered".to_owned()),
+        }
+    }
+}
+
+fn is_waiting(found: &Partial) -> bool {
+    let finalizers = found.lineage().finalizers;
+    found.is_deleting() && finalizers.iter().any(|one| one == FOREGROUND)
+}
+
+/// Deletes the object if none of its owners lives; takes dead owners off it if one does.
+pub(super) fn collect(
+    object: &Seen,
+    owners: &[Owner],
+    has_dependents: bool,
+    in_a_circle: bool,
+    answers: &Answers,
+) -> Step {
+    let is = |standing: Standing| move |owner: &Owner| owner.standing == standing;
+    if owners.iter().any(is(Standing::Misplaced)) {
+        return Step::rest(status::misplaced());
+    }
+    if owners.iter().any(is(Standing::Unknown)) {
+        return Step::rest_for(UNKNOWN_KIND, status::unknown_kind());
+    }
+    let doubtful: Vec<Doubtful<'_>> = owners.iter().filter_map(Doubtful::of).collect();
+    if doubtful.is_empty() {
+        return Step::rest(status::owner_alive());
+    }
+    let asked = &doubtful[..doubtful.len().min(ASKED_AT_ONCE)];
+    let Some(round) = answers.stage("owners") else {
+        let questions = asked.iter().map(Doubtful::question).collect();
+        return Step::Do(Actions::together("owners", questions));
+    };
+    let fates = match Fates::of(asked, round) {
+        Ok(fates) => fates,
+        Err(error) => return Step::retry(error, status::owner_unanswered()),
+    };
+    let lives = fates.alive > 0 || owners.iter().any(is(Standing::Alive));
+    if lives || doubtful.len() > asked.len() {
+        return strip(object, owners, &fates, lives, answers);
+    }
+    let foreground = !fates.waiting.is_empty() && has_dependents;
+    let unblocked = match answers.stage("unblock") {
+        None if foreground && in_a_circle => {
+            let owners = owners.iter().map(|owner| OwnerReference {
+                block_owner_deletion: Some(false),
+                ..owner.reference.clone()
+            });
+            let unblock = with_owners(object, owners);
+            return Step::Do(Actions::in_order("unblock", vec![unblock]));
+        }
+        None => None,
+        Some(round) => match round.first_error() {
+            Some(error) if error.is_not_found() => return Step::rest(status::gone_already()),
+            Some(error) => return Step::retry(error, status::circle()),
+            None => round.written().next(),
+        },
+    };
+    let version = unblocked.map(|written| written.resource_version.clone());
+    let version = version.unwrap_or_else(|| object.resource_version.clone());
+    let how = propagation(object, foreground);
+    let records: Vec<Action> = fates.records(object);
+    delete(object, version, how, records, answers)
+}
+
+/// An owner that the server is to be asked for.
+struct Doubtful<'a> {
+    owner: &'a Owner,
+    target: &'a flyball_plan::Target,
+    elsewhere: bool,
+}
+
+impl<'a> Doubtful<'a> {
+    fn of(owner: &'a Owner) -> Option<Self> {
+        match &owner.standing {
+            Standing::Doubtful { target, elsewhere } => Some(Self {
+                owner,
+                target,
+                elsewhere: *elsewhere,
+            }),
+            _ => None,
+        }
+    }
+
+    fn question(&self) -> Action {
+        Action::Confirm {
+            target: self.target.clone(),
+            uid: self.owner.reference.uid.clone(),
+        }
+    }
+}
+
+/// What became of the owners that were asked for.
+struct Fates<'a> {
+    alive: usize,
+    waiting: Vec<&'a OwnerReference>,
+    gone: Vec<&'a OwnerReference>,
+    /// Those of the gone that live in another namespace.
+    elsewhere: Vec<&'a OwnerReference>,
+}
+
+impl<'a> Fates<'a> {
+    /// An error if the server did not say of one: without it nothing can be judged.
+    fn of(asked: &[Doubtful<'a>], round: &Round) -> Result<Self, String> {
+        let mut fates = Self {
+            alive: 0,
+            waiting: Vec::new(),
+            gone: Vec::new(),
+            elsewhere: Vec::new(),
+        };
+        let mut answers = round.answers.iter();
+        for doubtful in asked {
+            let reference = &doubtful.owner.reference;
+            let answer = answers.next().unwrap_or(&Answer::Skipped);
+            match Verdict::of(&reference.uid, answer) {
+                Verdict::Alive => fates.alive += 1,
+                Verdict::Waiting => fates.waiting.push(reference),
+                Verdict::Gone => {
+                    fates.gone.push(reference);
+                    if doubtful.elsewhere {
+                        fates.elsewhere.push(reference);
+                    }
+                }
+                Verdict::Unanswered(error) => return Err(error),
+            }
+        }
+        Ok(fates)
+    }
+
+    /// What people are told about owners that live in another namespace.
+    fn records(&self, object: &Seen) -> Vec<Action> {
+        let name = &object.target.name;
+        let record = |owner: &&OwnerReference| {
+            let OwnerReference {
+                api_version,
+                kind,
+                name: owner_name,
+                uid,
+                ..
+            } = owner;
+            let namespace = &name.namespace;
+            Action::Record(Record {
+                about: ObjectReference {
+                    kind: object.target.kind.kind.into(),
+                    namespace: namespace.clone(),
+                    name: name.name.clone(),
+                    uid: object.uid.clone(),
+                    api_version: object.target.kind.api_version().into(),
+                    resource_version: Text::default(),
+                },
+                kind: RecordKind::Warning,
+                reason: "OwnerRefInvalidNamespace",
+                message: format!(
+                    "ownerRef [{api_version}/{kind}, namespace: {namespace}, name: {owner_name}, \
+                     uid: {uid}] does not exist in namespace {:?}",
+                    namespace.as_str()
+                ),
+            })
+        };
+        self.elsewhere.iter().map(record).collect()
+    }
+}
+
+/// Takes the owners that are gone, or that wait for dependents, off an object that stays.
+///
+/// Those that wait must go too: they would wait for ever for something that is not going to go.
+fn strip(
+    object: &Seen,
+    owners: &[Owner],
+    fates: &Fates<'_>,
+    lives: bool,
+    answers: &Answers,
+) -> Step {
+    let off = fates.gone.iter().chain(&fates.waiting);
+    let off: HashSet<&Uid> = off.map(|owner| &owner.uid).collect();
+    if off.is_empty() {
+        // Too many owners, and those that were asked for live: that is all there is to know.
+        return Step::rest(status::owner_alive());
+    }
+    let Some(round) = answers.stage("strip") else {
+        let stays = owners
+            .iter()
+            .map(|owner| &owner.reference)
+            .filter(|owner| !off.contains(&owner.uid));
+        let mut actions = fates.records(object);
+        actions.push(with_owners(object, stays.cloned()));
+        return Step::Do(Actions::in_order("strip", actions));
+    };
+    let report = status::stripped(off.len(), owners.len());
+    match round.first_error() {
+        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
+        Some(error) => Step::retry(error, report),
+        None if lives => Step::rest(report),
+        // There are more owners to be judged.
+        None => Step::rest_for(std::time::Duration::ZERO, report),
+    }
+}
+
+fn with_owners(object: &Seen, owners: impl Iterator<Item = OwnerReference>) -> Action {
+    let owners: Vec<OwnerReference> = owners.collect();
+    // Null takes the list away; an empty one would stay on some servers.
+    let owners = if owners.is_empty() {
+        Value::Null
+    } else {
+        json!(owners)
+    };
+    merge(
+        &object.target,
+        &object.unchanged(),
+        json!({"ownerReferences": owners}),
+    )
+}
+
+/// How the dependents of the object are to go: as its owner's do, or as the object itself has been
+/// told before, or afterwards.
+fn propagation(object: &Seen, foreground: bool) -> Propagation {
+    let has = |finalizer: &str| object.finalizers.iter().any(|one| one == finalizer);
+    if foreground {
+        Propagation::Foreground
+    } else if has(ORPHAN) {
+        Propagation::Orphan
+    } else if has(FOREGROUND) {
+        Propagation::Foreground
+    } else {
+        Propagation::Background
+    }
+}
+
+/// Deletes the object if it is as it was judged. If it has changed but for its owners, which are
+/// what it was judged by, it is deleted all the same: what changes all the time would never go.
+fn delete(
+    object: &Seen,
+    version: Text,
+    how: Propagation,
+    mut first: Vec<Action>,
+    answers: &Answers,
+) -> Step {
+    let report = status::garbage(how);
+    let deletion = |resource_version| Action::Delete {
+        target: object.target.clone(),
+        precondition: Precondition {
+            uid: Some(object.uid.clone()),
+            resource_version,
+        },
+        propagation: Some(how),
+        grace_seconds: None,
+    };
+    let Some(round) = answers.stage("delete") else {
+        first.push(deletion(Some(version)));
+        return Step::Do(Actions::in_order("delete", first));
+    };
+    let refusal = match round.first_error() {
+        None => return Step::rest(report),
+        Some(error) if error.is_not_found() || error.is_other_incarnation() => {
+            return Step::rest(status::gone_already());
+        }
+        Some(error) if error.is_conflict() => error.to_string(),
+        Some(error) => return Step::retry(error, report),
+    };
+    let Some(looked) = answers.stage("look") else {
+        let look = Action::Confirm {
+            target: object.target.clone(),
+            uid: object.uid.clone(),
+        };
+        return Step::Do(Actions::in_order("look", vec![look]));
+    };
+    let live = match looked.answers.first() {
+        Some(Answer::Read(live)) => Partial::decode(live.json().as_bytes()).ok(),
+        Some(Answer::Failed(error)) if error.is_not_found() => {
+            return Step::rest(status::gone_already());
+        }
+        _ => None,
+    };
+    let Some(live) = live else {
+        return Step::retry(refusal, report);
+    };
+    if *live.uid() != object.uid {
+        return Step::rest(status::gone_already());
+    }
+    if !object.has_owners(live.lineage().owners) {
+        return Step::retry(refusal, status::owners_changed());
+    }
+    let Some(round) = answers.stage("again") else {
+        return Step::Do(Actions::in_order("again", vec![deletion(None)]));
+    };
+    match round.first_error() {
+        None => Step::rest(report),
+        Some(error) if error.is_not_found() || error.is_other_incarnation() => {
+            Step::rest(status::gone_already())
+        }
+        Some(error) => Step::retry(error, report),
+    }
+}
+
+impl Seen {
+    /// That it is exactly as it was seen.
+    pub(super) fn unchanged(&self) -> Precondition {
+        Precondition {
+            uid: Some(self.uid.clone()),
+            resource_version: Some(self.resource_version.clone()),
+        }
+    }
+
+    /// Whether these are the owners that it was seen to have.
+    fn has_owners(&self, owners: &[OwnerReference]) -> bool {
+        match &self.state {
+            super::observe::State::Staying { owners: seen, .. } => {
+                seen.len() == owners.len()
+                    && seen
+                        .iter()
+                        .zip(owners)
+                        .all(|(seen, now)| seen.reference == *now)
+            }
+            _ => false,
+        }
+    }
+}
