@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use crate::cluster::Cluster;
 use crate::objects::Objects;
 use crate::poll::until;
-use crate::process::{Manager, WORKLOADS};
+use crate::process::{COMPARED, Manager};
 use crate::requests::{Mark, Requests};
 use crate::scenario::{self, Outcome, Scenario};
 use crate::state::Difference;
@@ -36,8 +36,8 @@ impl Side {
 
     async fn start(&self, cluster: &Cluster) -> Result<Manager> {
         let mut manager = match self {
-            Self::Go => Manager::go(cluster, WORKLOADS, &[]).await?,
-            Self::Flyball(binary) => Manager::flyball(cluster, binary, WORKLOADS, &[]).await?,
+            Self::Go => Manager::go(cluster, COMPARED, &[]).await?,
+            Self::Flyball(binary) => Manager::flyball(cluster, binary, COMPARED, &[]).await?,
         };
         manager.wait_healthy().await?;
         Ok(manager)

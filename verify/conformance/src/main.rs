@@ -222,10 +222,10 @@ async fn run(arguments: &ArgMatches) -> Result<bool> {
     Ok(passed)
 }
 
-/// What a cluster has besides the manager under test, the same on both sides: garbage collection and quota.
+/// What a cluster has besides the manager under test, the same on both sides: quota.
 async fn environment(cluster: &Cluster) -> Result<Manager> {
     let identity = cluster.create_identity("harness:environment").await?;
-    let controllers = ["garbage-collector-controller", "resourcequota-controller"];
+    let controllers = ["resourcequota-controller"];
     let mut manager = Manager::go_as(cluster, &identity, &controllers, &[]).await?;
     manager.wait_healthy().await?;
     Ok(manager)

@@ -24,6 +24,14 @@ pub const WORKLOADS: &[&str] = &[
     "replicationcontroller-controller",
 ];
 
+/// What the managers under comparison run: the workloads, and whatever becomes of their dependents.
+pub(crate) const COMPARED: &[&str] = &[
+    "deployment-controller",
+    "replicaset-controller",
+    "replicationcontroller-controller",
+    "garbage-collector-controller",
+];
+
 /// A running manager. Dropping it kills it as `kill -9` would.
 ///
 /// Flags the harness sets, all of them replaceable by an extra flag of the same name: the three kubeconfigs of the

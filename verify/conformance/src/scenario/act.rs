@@ -68,7 +68,8 @@ impl Run<'_> {
     async fn carry_out(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Create(short) => {
-                let object = fill(short)?;
+                let mut object = fill(short)?;
+                self.find_owners(&mut object).await?;
                 self.names.expect(&object);
                 self.objects.create(self.namespace, &object).await.map(drop)
             }
@@ -88,7 +89,11 @@ impl Run<'_> {
                 target,
                 patch,
                 subresource,
-            } => self.merge(target, subresource, patch).await,
+            } => {
+                let mut patch = patch.clone();
+                self.find_owners(&mut patch).await?;
+                self.merge(target, subresource, &patch).await
+            }
             Step::Delete {
                 target: text,
                 propagation,
@@ -134,6 +139,26 @@ impl Run<'_> {
             }
             Step::Checkpoint(name) => self.checkpoint(name).await,
         }
+    }
+
+    /// Gives every owner that is named without one the uid of the object it names, which lives in
+    /// this namespace, or in the one that the owner says (and no server would understand).
+    async fn find_owners(&self, object: &mut Value) -> Result<()> {
+        let owners = object.pointer_mut("/metadata/ownerReferences");
+        let owners = owners.and_then(Value::as_array_mut);
+        for owner in owners.into_iter().flatten() {
+            let namespace = owner.as_object_mut().and_then(|it| it.remove("namespace"));
+            let namespace = namespace.as_ref().and_then(Value::as_str);
+            let namespace = namespace.unwrap_or(self.namespace);
+            if owner["uid"].is_null() {
+                let text = |field: &str| owner[field].as_str().unwrap_or_default();
+                let (kind, name) = (text("kind"), text("name"));
+                let found = self.objects.get(kind, namespace, name).await?;
+                let found = found.with_context(|| format!("there is no owner {kind}/{name}"))?;
+                owner["uid"] = found["metadata"]["uid"].clone();
+            }
+        }
+        Ok(())
     }
 
     async fn merge(&self, text: &str, subresource: &str, patch: &Value) -> Result<()> {

@@ -19,6 +19,7 @@ pub(crate) const KINDS: &[&str] = &[
     "ReplicaSet",
     "ReplicationController",
     "Pod",
+    "ConfigMap",
     "Event",
 ];
 
