@@ -33,7 +33,10 @@ pub use faults::{FAULTS, FaultOptions, FaultOutcome, Subject, run_faults};
 pub use kubeconfig::Identity;
 pub use kubelet::{BEHAVIOUR, Kubelet, KubeletOptions, NODE, READY_DELAY_MS, TERMINATION};
 pub use objects::{Objects, PatchKind, Propagation, api_version, path, status_code};
-pub use parity::{PAGE as PARITY_PAGE, ParityOptions, ParityOutcome, parity_page, run_parity};
+pub use parity::{
+    PAGE as PARITY_PAGE, ParityOptions, ParityOutcome, RULES_FOLDER, parity_page, record_rules,
+    run_parity,
+};
 pub use poll::until;
 pub use ports::free_port;
 pub use process::{Manager, WORKLOADS};

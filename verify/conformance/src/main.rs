@@ -6,6 +6,7 @@
 mod clients_command;
 mod parity_command;
 mod report;
+mod rules_command;
 mod troubles;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ async fn main() -> ExitCode {
         Some(("faults", arguments)) => troubles::run(arguments).await,
         Some(("clients", arguments)) => clients_command::run(arguments).await,
         Some(("parity", arguments)) => parity_command::run(arguments).await,
+        Some(("rules", arguments)) => rules_command::run(arguments).await,
         _ => Ok(false),
     };
     match outcome {
@@ -114,6 +116,7 @@ fn command_line() -> Command {
         .subcommand(troubles::command_line())
         .subcommand(clients_command::command_line())
         .subcommand(parity_command::command_line())
+        .subcommand(rules_command::command_line())
         .subcommand(
             Command::new("cluster")
                 .about("Start a cluster with a kubelet for hand use, until Ctrl-C")

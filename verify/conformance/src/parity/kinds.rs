@@ -4,6 +4,8 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::rules::Sample;
+
 const TEXT: &str = include_str!("../../parity/kinds.yaml");
 
 /// A kind.
@@ -41,9 +43,19 @@ pub(crate) struct Part {
 }
 
 impl Kind {
-    /// All kinds, in the order of the file.
+    /// All kinds, in the order of the file, with the objects that use many of their fields.
     pub(crate) fn all() -> Result<Vec<Self>> {
-        serde_saphyr::from_str(TEXT).context("parity/kinds.yaml")
+        let mut kinds: Vec<Self> = serde_saphyr::from_str(TEXT).context("parity/kinds.yaml")?;
+        for sample in Sample::all()? {
+            match kinds
+                .iter_mut()
+                .find(|kind| kind.resource == sample.resource)
+            {
+                Some(kind) => kind.bodies.extend(sample.bodies),
+                None => kinds.push(sample.as_kind()),
+            }
+        }
+        Ok(kinds)
     }
 
     /// `v1`, `apps/v1`.

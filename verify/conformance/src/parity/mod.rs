@@ -13,6 +13,7 @@ mod generate;
 mod kinds;
 mod links;
 mod request;
+mod rules;
 mod sides;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use self::generate::{Episode, LABEL};
 use self::kinds::Kind;
 use self::links::Links;
 use self::request::Request;
+pub use self::rules::{FOLDER as RULES_FOLDER, record_rules};
 use self::sides::Sides;
 
 /// Requests in one episode.

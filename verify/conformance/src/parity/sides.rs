@@ -18,6 +18,10 @@ pub(crate) struct Side {
 }
 
 impl Side {
+    pub(crate) fn of(client: Client) -> Self {
+        Self { client }
+    }
+
     /// Sends a request and reads the answer to its end.
     pub(crate) async fn ask(&self, request: &Request) -> Result<Answer> {
         let response = self.client.send(request.http()?).await;
