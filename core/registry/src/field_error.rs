@@ -39,6 +39,8 @@ pub enum Mistake {
     Forbidden,
     /// The value is too long.
     TooLong,
+    /// There are so many values, which are too many.
+    TooMany(usize),
     /// What a schema says of the value, in words that have been found already.
     Told {
         /// The reason of the cause, such as `FieldValueTypeInvalid`.
@@ -93,6 +95,13 @@ impl FieldError {
         Self::of(field, Mistake::NotSupported(value.into()), detail)
     }
 
+    /// More values than there may be.
+    pub fn too_many(field: impl Into<String>, count: usize, max: usize) -> Self {
+        let noun = if max == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {max} {noun}");
+        Self::of(field, Mistake::TooMany(count), detail)
+    }
+
     fn of(field: impl Into<String>, mistake: Mistake, detail: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -112,6 +121,7 @@ impl FieldError {
             Mistake::NotFound(value) => ("Not found", Some(value)),
             Mistake::Forbidden => ("Forbidden", None),
             Mistake::TooLong => ("Too long", None),
+            Mistake::TooMany(_) => ("Too many", None),
             Mistake::Told { message, .. } => (message.as_str(), None),
         };
         let mut text = words.to_owned();
@@ -121,6 +131,9 @@ impl FieldError {
                 Value::String(value) => quoted(value),
                 value => value.to_string(),
             });
+        }
+        if let Mistake::TooMany(count) = self.mistake {
+            text.push_str(&format!(": {count}"));
         }
         if let Mistake::InvalidShown(shown) = &self.mistake {
             text.push_str(": ");
@@ -143,6 +156,7 @@ impl FieldError {
             Mistake::NotFound(_) => "FieldValueNotFound",
             Mistake::Forbidden => "FieldValueForbidden",
             Mistake::TooLong => "FieldValueTooLong",
+            Mistake::TooMany(_) => "FieldValueTooMany",
             Mistake::Told { reason, .. } => reason,
         };
         StatusCause {

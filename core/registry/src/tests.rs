@@ -11,6 +11,7 @@ mod exchanges;
 mod lifecycle;
 mod negotiating;
 mod reading;
+mod rules;
 mod sending;
 mod transcripts;
 mod watching;

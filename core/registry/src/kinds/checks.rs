@@ -5,13 +5,18 @@
 use flyball_api::Quantity;
 use serde_json::Value;
 
+use super::ip;
 use super::spot::{Errors, Spot};
+use crate::field_error::FieldError;
 use crate::kinds::NameRule;
 use crate::names;
 
 /// Protocols in the order of upstream's messages.
 pub(super) const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 
+const SUBDOMAIN_MAX: usize = 253;
+/// A domain, a slash, a namespace, a dot and a name.
+const SIGNER_NAME_MAX: usize = 571;
 const PORT_RULE: &str = "must be between 1 and 65535, inclusive";
 const PORT_NAME_MAX: usize = 15;
 
@@ -59,7 +64,147 @@ pub(super) fn name(spot: &Spot, rule: NameRule, errors: &mut Errors) {
         return;
     }
     let wrong = names::mistakes(rule, spot.text(), false);
-    errors.extend(wrong.into_iter().map(|why| spot.invalid(why)));
+    errors.extend(wrong.into_iter().map(|why| spot.invalid_text(why)));
+}
+
+/// A number within bounds, both included; may be left out.
+pub(super) fn within(spot: &Spot, least: i64, most: i64, errors: &mut Errors) {
+    if spot
+        .int()
+        .is_some_and(|number| !(least..=most).contains(&number))
+    {
+        errors.push(spot.invalid(format!("must be between {least} and {most}, inclusive")));
+    }
+}
+
+/// The id of a user or a group; may be left out.
+pub(super) fn id(spot: &Spot, errors: &mut Errors) {
+    within(spot, 0, i64::from(i32::MAX), errors);
+}
+
+/// A number above zero, where none is zero.
+pub(super) fn positive(spot: &Spot, errors: &mut Errors) {
+    if spot.number() <= 0 {
+        errors.push(spot.invalid_number("must be greater than zero"));
+    }
+}
+
+/// A path that leads nowhere but down from where it starts, in itself.
+pub(super) fn no_steps_back(path: &Spot, errors: &mut Errors) {
+    if path.text().split('/').any(|part| part == "..") {
+        errors.push(path.invalid("must not contain '..'"));
+    }
+}
+
+/// A path that leads down from somewhere.
+pub(super) fn descending_path(path: &Spot, errors: &mut Errors) {
+    if path.text().starts_with('/') {
+        errors.push(path.invalid("must be a relative path"));
+    }
+    no_steps_back(path, errors);
+}
+
+/// A path below a volume whose names with two dots are not taken.
+pub(super) fn local_path(path: &Spot, errors: &mut Errors) {
+    descending_path(path, errors);
+    if path.text().starts_with("..") && !path.text().starts_with("../") {
+        errors.push(path.invalid("must not start with '..'"));
+    }
+}
+
+/// The permissions of a file.
+pub(super) fn file_mode(mode: &Spot, errors: &mut Errors) {
+    if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
+        errors.push(mode.invalid("must be a number between 0 and 0777 (octal), both inclusive"));
+    }
+}
+
+/// An address, unless the object had it before.
+pub(super) fn address(spot: &Spot, before: &[&str], errors: &mut Errors) {
+    if !before.contains(&spot.text())
+        && let Some(why) = ip::mistake(spot.text())
+    {
+        errors.push(spot.invalid_text(why));
+    }
+}
+
+/// A range of addresses, unless the object had it before.
+pub(super) fn range(spot: &Spot, before: &[&str], errors: &mut Errors) {
+    if !before.contains(&spot.text())
+        && let Some(why) = ip::range_mistake(spot.text())
+    {
+        errors.push(spot.invalid_text(why));
+    }
+}
+
+/// A domain and a path, such as `acme.io/foo`.
+pub(super) fn domain_prefixed_path(spot: &Spot, errors: &mut Errors) {
+    if !required(spot, errors) {
+        return;
+    }
+    let parts = spot.text().split_once('/');
+    let Some((host, path)) = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty())
+    else {
+        let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        errors.push(spot.invalid(why));
+        return;
+    };
+    for why in names::mistakes(NameRule::Subdomain, host, false) {
+        errors.push(FieldError::invalid(spot.path(), host, why));
+    }
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    if !path.bytes().all(fits) {
+        let why = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+        errors.push(FieldError::invalid(spot.path(), path, why));
+    }
+}
+
+/// The name of a signer: a domain of at least two labels, and a path.
+pub(super) fn signer_name(signer: &Spot, errors: &mut Errors) {
+    let name = signer.text();
+    if !required(signer, errors) {
+        return;
+    }
+    let parts: Vec<&str> = name.split('/').collect();
+    let &[domain, path] = parts.as_slice() else {
+        let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        errors.push(signer.invalid(why));
+        return;
+    };
+    if domain.len() > SUBDOMAIN_MAX {
+        errors.push(signer.too_long(SUBDOMAIN_MAX));
+    }
+    first_wrong_label(signer, domain, NameRule::Label, errors);
+    if !domain.contains('.') {
+        let why = "should be a domain with at least two segments separated by dots";
+        errors.push(FieldError::invalid(signer.path(), domain, why));
+    }
+    first_wrong_label(signer, path, NameRule::Subdomain, errors);
+    if name.len() > SIGNER_NAME_MAX {
+        errors.push(signer.too_long(SIGNER_NAME_MAX));
+    }
+}
+
+/// Of several labels with dots between them only the first wrong one is told.
+fn first_wrong_label(spot: &Spot, whole: &str, rule: NameRule, errors: &mut Errors) {
+    for label in whole.split('.') {
+        let wrong = names::mistakes(rule, label, false);
+        if !wrong.is_empty() {
+            let told = wrong.into_iter().map(|why| {
+                let why = format!("validating label {label:?}: {why}");
+                FieldError::invalid(spot.path(), whole, why)
+            });
+            errors.extend(told);
+            return;
+        }
+    }
+}
+
+/// An amount that must be above zero.
+pub(super) fn quantity_positive(spot: &Spot, errors: &mut Errors) {
+    if quantity(spot.value()).is_some_and(|amount| amount <= Quantity::ZERO) {
+        errors.push(spot.invalid("must be greater than zero"));
+    }
 }
 
 /// A name by a rule, which must be given.
@@ -142,7 +287,14 @@ pub(super) fn at_most_hundred_percent(spot: &Spot, errors: &mut Errors) {
 
 /// Whether a number or percentage is none of anything.
 pub(super) fn is_zero_share(spot: &Spot) -> bool {
-    spot.int() == Some(0) || (!spot.is_empty() && spot.text().trim_start_matches('0') == "%")
+    match spot.value() {
+        // What is no number counts as none, as Go reads it.
+        Value::String(text) => {
+            let digits = text.strip_suffix('%').unwrap_or(text);
+            digits.parse::<i64>().unwrap_or(0) == 0
+        }
+        _ => spot.int() == Some(0),
+    }
 }
 
 /// A field of an update that must be as it was.
@@ -152,7 +304,14 @@ pub(super) fn immutable(new: &Spot, old: &Value, errors: &mut Errors) {
     }
 }
 
-/// Whether two values mean the same: nothing, an empty text, list or map and `false` count as one.
+/// A text of an update that must be as it was, where none is the empty one.
+pub(super) fn immutable_text(new: &Spot, old: &Value, errors: &mut Errors) {
+    if new.text() != old.as_str().unwrap_or_default() {
+        errors.push(new.invalid_text("field is immutable"));
+    }
+}
+
+/// Whether two values mean the same: nothing and an empty text, list or map count as one.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
@@ -170,11 +329,12 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
 
 fn is_nothing(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Bool(false) => true,
+        Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.values().all(is_nothing),
-        Value::Bool(true) | Value::Number(_) => false,
+        // An empty map is not kept, so this is a structure that somebody gave.
+        Value::Object(map) => !map.is_empty() && map.values().all(is_nothing),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -197,11 +357,7 @@ pub(super) fn quantity_not_negative(spot: &Spot, errors: &mut Errors) {
 /// The key of a ConfigMap or Secret.
 pub(super) fn config_key(spot: &Spot, key: &str, errors: &mut Errors) {
     let mut say = |why: String| {
-        errors.push(crate::field_error::FieldError::invalid(
-            spot.path(),
-            key,
-            why,
-        ));
+        errors.push(FieldError::invalid(spot.path(), key, why));
     };
     if key.len() > 253 {
         say("must be no more than 253 characters".to_owned());

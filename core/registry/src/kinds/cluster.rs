@@ -1,22 +1,20 @@
-//! What a cluster is made of: Namespaces, Nodes, Leases, RuntimeClasses, PriorityClasses.
+//! What a cluster is made of: Namespaces, Leases, RuntimeClasses, PriorityClasses.
 //!
-//! Upstream: `pkg/registry/core/{namespace,node}/strategy.go`, `pkg/apis/core/validation/validation.go`,
+//! Upstream: `pkg/registry/core/namespace/strategy.go`, `pkg/apis/core/validation/validation.go`,
 //! `pkg/apis/{coordination,scheduling,node}/validation/validation.go`.
 
-use std::collections::BTreeSet;
-
-use flyball_api::Quantity;
 use serde_json::{Value, json};
 
 use super::NameRule;
 use super::checks;
-use super::fill::Fill::{Empty, Int, OptionalText, Text};
+use super::fill::Fill::{Empty, OptionalText, Text};
 use super::fill::{each, map_in};
 use super::labels;
 use super::pod;
+use super::quantities;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
-use crate::field_error::{FieldError, Mistake};
+use crate::field_error::FieldError;
 use crate::object::{Meta, Object, at};
 
 /// The highest priority that is not kept for the system.
@@ -99,125 +97,6 @@ fn label_with_name(namespace: &mut Object) {
     }
 }
 
-pub(super) static NODE: Sheet = Sheet {
-    defaults: &[
-        ("spec", Empty),
-        ("status", Empty),
-        ("status.daemonEndpoints", Empty),
-        ("status.daemonEndpoints.kubeletEndpoint", Empty),
-        ("status.daemonEndpoints.kubeletEndpoint.Port", Int(0)),
-        ("status.nodeInfo", Empty),
-        ("status.nodeInfo.architecture", OptionalText("")),
-        ("status.nodeInfo.bootID", OptionalText("")),
-        ("status.nodeInfo.containerRuntimeVersion", OptionalText("")),
-        ("status.nodeInfo.kernelVersion", OptionalText("")),
-        ("status.nodeInfo.kubeProxyVersion", OptionalText("")),
-        ("status.nodeInfo.kubeletVersion", OptionalText("")),
-        ("status.nodeInfo.machineID", OptionalText("")),
-        ("status.nodeInfo.operatingSystem", OptionalText("")),
-        ("status.nodeInfo.osImage", OptionalText("")),
-        ("status.nodeInfo.systemUUID", OptionalText("")),
-    ],
-    default: |node| {
-        each(node, "status", &mut |status| {
-            pod::round_list(status, "capacity");
-            pod::round_list(status, "allocatable");
-            if status.get("allocatable").is_none_or(Value::is_null)
-                && let Some(capacity) = status.get("capacity").cloned()
-            {
-                status.insert("allocatable".to_owned(), capacity);
-            }
-        });
-    },
-    check: check_node,
-    check_update: check_node_update,
-    fields: &["spec.unschedulable"],
-    ..Sheet::PLAIN
-};
-
-fn check_node(node: &Object, errors: &mut Errors) {
-    let spec = Spot::of(node, "spec");
-    // Upstream looks for taints in the metadata when it tells of them.
-    let meta = Spot::of(node, "metadata");
-    let taints = meta.told_as("taints", spec.get("taints").value());
-    let mut seen = BTreeSet::new();
-    for taint in taints.items() {
-        let (key, value, effect) = (taint.get("key"), taint.get("value"), taint.get("effect"));
-        errors.extend(
-            labels::key_mistakes(key.text())
-                .into_iter()
-                .map(|why| key.invalid(why)),
-        );
-        let wrong = labels::value_mistakes(value.text());
-        if !wrong.is_empty() {
-            errors.push(value.invalid(wrong.join(";")));
-        }
-        checks::one_of(
-            &effect,
-            &["NoSchedule", "PreferNoSchedule", "NoExecute"],
-            errors,
-        );
-        if !seen.insert((key.text(), effect.text())) {
-            errors.push(FieldError {
-                field: taint.path(),
-                mistake: Mistake::Duplicate(taint.value().clone()),
-                detail: "taints must be unique by key and effect pair".to_owned(),
-            });
-        }
-    }
-    let status = Spot::of(node, "status");
-    for list in [status.get("capacity"), status.get("allocatable")] {
-        for (name, amount) in list.entries() {
-            if checks::quantity(amount).is_some_and(|amount| amount < Quantity::ZERO) {
-                let field = format!("{}.{name}", list.path());
-                let why = "must be greater than or equal to 0";
-                errors.push(FieldError::invalid(field, amount.clone(), why));
-            }
-        }
-    }
-    let ranges = spec.get("podCIDRs");
-    for range in ranges.items() {
-        if !is_cidr(range.text()) {
-            errors.push(
-                range.invalid("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"),
-            );
-        }
-    }
-}
-
-fn is_cidr(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(address, bits)| {
-        let most = match address.parse() {
-            Ok(core::net::IpAddr::V4(_)) => 32,
-            Ok(core::net::IpAddr::V6(_)) => 128,
-            Err(_) => return false,
-        };
-        bits.parse::<u8>().is_ok_and(|bits| bits <= most)
-    })
-}
-
-fn check_node_update(new: &Object, old: &Object, errors: &mut Errors) {
-    let (spec, before) = (Spot::of(new, "spec"), at(old, "spec"));
-    let ranges = spec.get("podCIDRs");
-    let had = before["podCIDRs"]
-        .as_array()
-        .is_some_and(|all| !all.is_empty());
-    if had && ranges.value() != &before["podCIDRs"] {
-        errors.push(
-            ranges.forbidden("node updates may not change podCIDR except from \"\" to valid"),
-        );
-    }
-    let provider = spec.get("providerID");
-    let had = before["providerID"]
-        .as_str()
-        .is_some_and(|id| !id.is_empty());
-    if had && provider.value() != &before["providerID"] {
-        errors.push(
-            provider.forbidden("node updates may not change providerID except from \"\" to valid"),
-        );
-    }
-}
-
 pub(super) static LEASE: Sheet = Sheet {
     defaults: &[("spec", Empty)],
     create: |lease, _| drop_coordination(lease),
@@ -263,10 +142,12 @@ pub(super) static PRIORITY_CLASS: Sheet = Sheet {
                 "maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}"
             )));
         }
-        let policies = &["PreemptLowerPriority", "Never"];
-        checks::one_of_if_set(&Spot::of(class, "preemptionPolicy"), policies, errors);
+        let policy = Spot::of(class, "preemptionPolicy");
+        if policy.is_set() {
+            checks::one_of(&policy, &["PreemptLowerPriority", "Never"], errors);
+        }
     },
-    check_update: |new, old, errors| {
+    check_whole_update: Some(|new, old, errors| {
         let number = |class: &Object| at(class, "value").as_i64().unwrap_or(0);
         if number(new) != number(old) {
             errors.push(FieldError::forbidden(
@@ -276,37 +157,39 @@ pub(super) static PRIORITY_CLASS: Sheet = Sheet {
         }
         let policy = Spot::of(new, "preemptionPolicy");
         checks::immutable(&policy, at(old, "preemptionPolicy"), errors);
-    },
+    }),
     ..Sheet::PLAIN
 };
 
 pub(super) static RUNTIME_CLASS: Sheet = Sheet {
     check: |class, errors| {
         let handler = Spot::of(class, "handler");
-        checks::name(&handler, NameRule::Label, errors);
+        if checks::required(&handler, errors) {
+            checks::name(&handler, NameRule::Label, errors);
+        }
+        let overhead = Spot::of(class, "overhead");
+        if overhead.is_set() {
+            let fixed = overhead.get("podFixed");
+            quantities::check_overhead_of(&fixed, &overhead, errors);
+        }
+        let scheduling = Spot::of(class, "scheduling");
+        labels::check_labels(&scheduling.get("nodeSelector"), errors);
+        check_class_tolerations(&scheduling.get("tolerations"), errors);
     },
     check_update: |new, old, errors| {
         let handler = Spot::of(new, "handler");
-        checks::immutable(&handler, at(old, "handler"), errors);
+        checks::immutable_text(&handler, at(old, "handler"), errors);
     },
     creates_on_update: true,
     ..Sheet::PLAIN
 };
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_of_addresses_has_a_length_that_fits() {
-        for (text, fits) in [
-            ("10.0.0.0/24", true),
-            ("2001:db8::/64", true),
-            ("10.0.0.0/33", false),
-            ("10.0.0.0", false),
-            ("x/1", false),
-        ] {
-            assert_eq!(is_cidr(text), fits, "{text}");
+fn check_class_tolerations(tolerations: &Spot, errors: &mut Errors) {
+    pod::check_tolerations(tolerations, errors);
+    for (at, toleration) in tolerations.items().enumerate() {
+        let is_again = |other: &Spot| checks::same(other.value(), toleration.value());
+        if tolerations.items().take(at).any(|other| is_again(&other)) {
+            errors.push(toleration.duplicate());
         }
     }
 }

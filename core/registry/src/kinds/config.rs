@@ -3,6 +3,8 @@
 //! Upstream: `pkg/apis/core/v1/{defaults,conversion}.go`, `ValidateConfigMap` and `ValidateSecret` in
 //! `pkg/apis/core/validation/validation.go`.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::checks;
@@ -19,7 +21,10 @@ const FROZEN: &str = "field is immutable when `immutable` is set";
 
 pub(super) static CONFIG_MAP: Sheet = Sheet {
     check: check_config_map,
-    check_update: |new, old, errors| check_frozen(new, old, &["data", "binaryData"], errors),
+    check_whole_update: Some(|new, old, errors| {
+        check_frozen(new, old, &["data", "binaryData"], errors);
+        check_config_map(new, errors);
+    }),
     ..Sheet::PLAIN
 };
 
@@ -27,11 +32,12 @@ pub(super) static SECRET: Sheet = Sheet {
     defaults: &[("type", Text("Opaque"))],
     default: encode_texts,
     check: check_secret,
-    check_update: |new, old, errors| {
+    check_whole_update: Some(|new, old, errors| {
         let kind = Spot::of(new, "type");
         checks::immutable(&kind, old.get("type").unwrap_or(&Value::Null), errors);
         check_frozen(new, old, &["data"], errors);
-    },
+        check_secret(new, errors);
+    }),
     fields: &["type"],
     ..Sheet::PLAIN
 };
@@ -59,32 +65,13 @@ fn encode_texts(secret: &mut Object) {
     if let Some(data) = map_in(secret, "data").filter(|_| !texts.is_empty()) {
         for (key, text) in texts {
             let text = text.as_str().unwrap_or_default();
-            data.insert(key, base64(text.as_bytes()).into());
+            data.insert(key, STANDARD.encode(text).into());
         }
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk
-            .iter()
-            .fold(0, |bits, &byte| bits << 8 | u32::from(byte));
-        let bits = bits << (8 * (3 - chunk.len()));
-        for position in 0..4 {
-            let index = (bits >> (18 - 6 * position)) & 63;
-            match position <= chunk.len() {
-                true => text.push(char::from(ALPHABET[index as usize])),
-                false => text.push('='),
-            }
-        }
-    }
-    text
 }
 
 /// How many bytes a base64 text stands for.
-fn decoded_len(text: &str) -> usize {
+pub(super) fn decoded_len(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
 }
 
@@ -162,17 +149,38 @@ fn check_secret(secret: &Object, errors: &mut Errors) {
                 ));
             }
         }
-        "kubernetes.io/dockercfg" => require(&[".dockercfg"]),
-        "kubernetes.io/dockerconfigjson" => require(&[".dockerconfigjson"]),
+        "kubernetes.io/dockercfg" => {
+            require(&[".dockercfg"]);
+            check_json(&data, ".dockercfg", errors);
+        }
+        "kubernetes.io/dockerconfigjson" => {
+            require(&[".dockerconfigjson"]);
+            check_json(&data, ".dockerconfigjson", errors);
+        }
         // One of the two is enough.
         "kubernetes.io/basic-auth"
             if !given.contains_key("username") && !given.contains_key("password") =>
         {
             require(&["username", "password"]);
         }
-        "kubernetes.io/ssh-auth" => require(&["ssh-privatekey"]),
+        "kubernetes.io/ssh-auth" if data.key("ssh-privatekey").is_empty() => {
+            errors.push(FieldError::required("data[ssh-privatekey]", ""));
+        }
         "kubernetes.io/tls" => require(&["tls.crt", "tls.key"]),
         _ => {}
+    }
+}
+
+/// A value that must be JSON, which is not shown.
+fn check_json(data: &Spot, key: &'static str, errors: &mut Errors) {
+    let value = data.key(key);
+    let Some(text) = value.value().as_str() else {
+        return;
+    };
+    let bytes = STANDARD.decode(text).unwrap_or_default();
+    if let Some(why) = flyball_schema::json_mistake(&bytes) {
+        let told = "<secret contents redacted>";
+        errors.push(FieldError::invalid(value.path(), told, why));
     }
 }
 
@@ -182,16 +190,15 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn bytes_are_written_in_groups_of_four_letters() {
-        for (bytes, text) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
+    fn four_letters_stand_for_three_bytes() {
+        for (length, text) in [
+            (0, ""),
+            (1, "Zg=="),
+            (2, "Zm8="),
+            (3, "Zm9v"),
+            (4, "Zm9vYg=="),
         ] {
-            assert_eq!(base64(bytes.as_bytes()), text);
-            assert_eq!(decoded_len(text), bytes.len());
+            assert_eq!(decoded_len(text), length, "{text}");
         }
     }
 

@@ -15,6 +15,9 @@ use crate::object::{Meta, Object, at};
 /// The longest name of a CronJob: its Jobs add a dash and ten digits to it.
 const NAME_MAX: usize = 52;
 
+/// The longest part of the name of a time zone.
+const ZONE_PART_MAX: usize = 14;
+
 pub(super) static CRON_JOB: Sheet = Sheet {
     defaults: &[
         ("spec", Empty),
@@ -113,7 +116,7 @@ fn check_time_zone(zone: &Spot, errors: &mut Errors) {
         return;
     }
     let fits = |part: &str| {
-        !part.is_empty()
+        (1..=ZONE_PART_MAX).contains(&part.len())
             && !matches!(part, "." | "..")
             && !part.starts_with('-')
             && part

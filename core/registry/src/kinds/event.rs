@@ -69,6 +69,7 @@ pub(super) static EVENTS: Sheet = Sheet {
         check(event, "regarding", "reportingController", "note", errors);
     },
     check_create: |event, errors| {
+        check_series(event, errors);
         if at(event, "eventTime").is_null() {
             errors.push(FieldError::required("eventTime", ""));
         }
@@ -77,7 +78,21 @@ pub(super) static EVENTS: Sheet = Sheet {
             let why = format!("has invalid value: {kind}");
             errors.push(FieldError::invalid("type", "", why));
         }
-        check_series(event, errors);
+        for (field, told) in [
+            ("deprecatedFirstTimestamp", "firstTimestamp"),
+            ("deprecatedLastTimestamp", "lastTimestamp"),
+            ("deprecatedCount", "count"),
+        ] {
+            let value = at(event, field);
+            if value != 0 && !checks::same(value, &Value::Null) {
+                errors.push(FieldError::invalid(told, "", "needs to be unset"));
+            }
+        }
+        let source = at(event, "deprecatedSource");
+        let is_given = |field: &str| source[field].as_str().is_some_and(|text| !text.is_empty());
+        if is_given("component") || is_given("host") {
+            errors.push(FieldError::invalid("source", "", "needs to be unset"));
+        }
     },
     check_update: check_kept,
     fields: &[
@@ -139,7 +154,11 @@ fn check_kept(new: &Object, old: &Object, errors: &mut Errors) {
     }
     for (field, told) in KEPT {
         if !checks::same(at(new, field), at(old, field)) {
-            let value = at(new, field).clone();
+            let is_text = at(old, field).is_string() && !told.ends_with("Time");
+            let value = match at(new, field) {
+                Value::Null if is_text => "".into(),
+                value => value.clone(),
+            };
             errors.push(FieldError::invalid(told, value, "field is immutable"));
         }
     }

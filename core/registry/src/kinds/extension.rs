@@ -1,18 +1,17 @@
-//! What extends the API itself: services and webhooks; and signing requests.
+//! What extends the API itself: APIServices.
 //!
-//! Upstream: `kube-aggregator/pkg/apis/apiregistration/v1/defaults.go`,
-//! `pkg/apis/admissionregistration/v1/defaults.go`, `pkg/registry/certificates`.
+//! Upstream: `kube-aggregator/pkg/apis/apiregistration/{v1/defaults.go,validation/validation.go}`.
 
 use serde_json::json;
 
 use super::NameRule;
 use super::checks;
-use super::fill::Fill::{Empty, Int, Text};
-use super::fill::{Line, fill_each};
+use super::fill::Fill::{Empty, Int};
 use super::sheet::Sheet;
-use super::spot::Spot;
+use super::spot::{Errors, Spot};
+use crate::field_error::FieldError;
 use crate::meta::stamp;
-use crate::object::at;
+use crate::object::{Meta, Object, at};
 
 pub(super) static API_SERVICE: Sheet = Sheet {
     defaults: &[("spec", Empty), ("spec.service.port", Int(443))],
@@ -30,86 +29,65 @@ pub(super) static API_SERVICE: Sheet = Sheet {
             service.insert("status".to_owned(), json!({"conditions": [available]}));
         }
     },
-    ..Sheet::PLAIN
-};
-
-const WEBHOOK: &[Line] = &[
-    ("clientConfig", Empty),
-    ("clientConfig.service.port", Int(443)),
-    ("failurePolicy", Text("Fail")),
-    ("matchPolicy", Text("Equivalent")),
-    ("namespaceSelector", Empty),
-    ("objectSelector", Empty),
-    ("timeoutSeconds", Int(10)),
-    ("rules[].scope", Text("*")),
-];
-
-pub(super) static VALIDATING_WEBHOOKS: Sheet = Sheet {
-    default: |object| fill_each(object, "webhooks[]", WEBHOOK),
-    generation: &["webhooks"],
-    check: |object, errors| {
-        let webhooks = Spot::of(object, "webhooks");
-        for webhook in webhooks.items() {
-            checks::required_name(&webhook.get("name"), NameRule::Subdomain, errors);
-            checks::one_of_if_set(&webhook.get("failurePolicy"), &["Fail", "Ignore"], errors);
-            checks::one_of_if_set(
-                &webhook.get("matchPolicy"),
-                &["Equivalent", "Exact"],
-                errors,
-            );
-            let effects = &["None", "NoneOnDryRun"];
-            checks::one_of(&webhook.get("sideEffects"), effects, errors);
-            let timeout = webhook.get("timeoutSeconds");
-            if timeout
-                .int()
-                .is_some_and(|seconds| !(1..=30).contains(&seconds))
-            {
-                errors.push(timeout.invalid("the timeout value must be between 1 and 30 seconds"));
-            }
-            let reviewed = webhook.get("admissionReviewVersions");
-            if reviewed.is_empty() {
-                errors.push(reviewed.required("must specify one of v1, v1beta1"));
+    check,
+    check_status: |service, _, errors| {
+        let status = Spot::of(service, "status");
+        let conditions = status.get("conditions");
+        for condition in conditions.items() {
+            let status = condition.get("status");
+            let known = &["True", "False", "Unknown"];
+            if !known.contains(&status.text()) {
+                errors.push(status.not_supported(known));
             }
         }
     },
+    names: NameRule::PathSegment,
     ..Sheet::PLAIN
 };
 
-pub(super) static MUTATING_WEBHOOKS: Sheet = Sheet {
-    default: |object| {
-        fill_each(object, "webhooks[]", WEBHOOK);
-        fill_each(
-            object,
-            "webhooks[]",
-            &[("reinvocationPolicy", Text("Never"))],
-        );
-    },
-    ..VALIDATING_WEBHOOKS
-};
-
-const MATCH_RESOURCES: &[Line] = &[
-    ("matchPolicy", Text("Equivalent")),
-    ("namespaceSelector", Empty),
-    ("objectSelector", Empty),
-    ("resourceRules[].scope", Text("*")),
-    ("excludeResourceRules[].scope", Text("*")),
-];
-
-pub(super) static ADMISSION_POLICY: Sheet = Sheet {
-    defaults: &[("spec", Empty), ("spec.failurePolicy", Text("Fail"))],
-    default: |policy| fill_each(policy, "spec.matchConstraints", MATCH_RESOURCES),
-    create: |policy, _| {
-        if at(policy, "kind") == "ValidatingAdmissionPolicy" {
-            policy.insert("status".to_owned(), json!({}));
+fn check(service: &Object, errors: &mut Errors) {
+    let spec = Spot::of(service, "spec");
+    let (group, version) = (spec.get("group"), spec.get("version"));
+    let expected = format!("{}.{}", version.text(), group.text());
+    if service.name() != expected {
+        let why = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
+        errors.push(FieldError::invalid("metadata.name", service.name(), why));
+    }
+    if group.is_empty() && version.text() != "v1" {
+        errors.push(group.required("only v1 may have an empty group and it better be legacy kube"));
+    }
+    if !group.is_empty() {
+        checks::name(&group, NameRule::Subdomain, errors);
+    }
+    checks::name(&version, NameRule::Label1035, errors);
+    for (field, most) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1000)] {
+        let priority = spec.get(field);
+        if !(1..=most).contains(&priority.number()) {
+            let why = format!("must be positive and less than {most}");
+            errors.push(priority.invalid_number(why));
         }
-    },
-    generation: &["spec"],
-    ..Sheet::PLAIN
-};
-
-pub(super) static ADMISSION_BINDING: Sheet = Sheet {
-    defaults: &[("spec", Empty)],
-    default: |binding| fill_each(binding, "spec.matchResources", MATCH_RESOURCES),
-    generation: &["spec"],
-    ..Sheet::PLAIN
-};
+    }
+    let (bundle, skips) = (spec.get("caBundle"), spec.get("insecureSkipTLSVerify"));
+    let target = spec.get("service");
+    if !target.is_set() {
+        if !bundle.is_empty() {
+            let size = format!("{} bytes", super::config::decoded_len(bundle.text()));
+            let why = "local APIServices may not have a caBundle";
+            errors.push(FieldError::invalid(bundle.path(), size, why));
+        }
+        if skips.flag() {
+            errors.push(skips.invalid("local APIServices may not have insecureSkipTLSVerify"));
+        }
+        return;
+    }
+    checks::required(&target.get("namespace"), errors);
+    checks::required(&target.get("name"), errors);
+    let port = target.get("port");
+    if !(1..=65_535).contains(&port.number()) {
+        let why = "port is not valid: must be between 1 and 65535, inclusive";
+        errors.push(port.invalid_number(why));
+    }
+    if skips.flag() && !bundle.is_empty() {
+        errors.push(skips.invalid("may not be true if caBundle is present"));
+    }
+}

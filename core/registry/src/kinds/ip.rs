@@ -124,6 +124,16 @@ pub(crate) fn range_family(text: &str) -> Option<&'static str> {
     Some(if address.is_ipv4() { "IPv4" } else { "IPv6" })
 }
 
+/// Whether a range is a part of another, and not all of it.
+pub(crate) fn is_strictly_within(inner: &str, outer: &str) -> bool {
+    let Some(((first, length), (other, bits))) = range_parts(inner).zip(range_parts(outer)) else {
+        return false;
+    };
+    first.is_ipv4() == other.is_ipv4()
+        && bits < length
+        && masked(first, bits) == masked(other, bits)
+}
+
 /// The first address of the range that an address is in.
 fn masked(address: IpAddr, bits: u32) -> IpAddr {
     match address {

@@ -3,6 +3,10 @@
 //! Upstream: `pkg/apis/batch/v1/defaults.go`, `pkg/apis/batch/validation/validation.go`,
 //! `pkg/registry/batch/job/strategy.go`.
 
+mod indexes;
+mod policies;
+mod status;
+
 use serde_json::{Value, json};
 
 use super::NameRule;
@@ -20,7 +24,10 @@ use crate::object::{Meta, Object, at};
 const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
 /// More pods at once than this cannot be told apart by index.
-const INDEXED_PARALLELISM_MAX: i64 = 100_000;
+const INDEXED_MAX: i64 = 100_000;
+/// What there may be of anything where there are more completions than that.
+const MANY_COMPLETIONS_MAX: i64 = 10_000;
+const MANAGED_BY_MAX: usize = 63;
 
 const JOB_DEFAULTS: &[Line] = &[
     ("spec", Empty),
@@ -36,10 +43,6 @@ const JOB_DEFAULTS: &[Line] = &[
     ("spec.backoffLimit", By(|spec| Some(backoff_limit(spec)))),
     ("spec.completionMode", OptionalText("NonIndexed")),
     ("spec.suspend", Bool(false)),
-    (
-        "spec.podReplacementPolicy",
-        By(|spec| Some(replacement_policy(spec))),
-    ),
     ("spec.manualSelector", Bool(false)),
     (
         "spec.podFailurePolicy.rules[].onPodConditions[].status",
@@ -52,6 +55,11 @@ pub(super) static JOB: Sheet = Sheet {
     defaults: JOB_DEFAULTS,
     templates: &["spec.template"],
     default: |job| {
+        each(job, "spec", &mut |spec| {
+            if spec.get("podReplacementPolicy").is_none_or(Value::is_null) {
+                spec.insert("podReplacementPolicy".to_owned(), replacement_policy(spec));
+            }
+        });
         let labels = at(job, "spec.template.metadata.labels").clone();
         let has_own = job.meta()["labels"]
             .as_object()
@@ -75,8 +83,12 @@ pub(super) static JOB: Sheet = Sheet {
         }
     },
     generation: &["spec"],
-    check,
-    check_update,
+    check: |job, errors| check(job, None, errors),
+    check_whole_update: Some(|new, old, errors| {
+        check(new, Some(old), errors);
+        check_update(new, old, errors);
+    }),
+    check_status: status::check,
     fields: &["status.successful"],
     ..Sheet::PLAIN
 };
@@ -121,11 +133,16 @@ fn generate_selector(job: &mut Object) {
     });
 }
 
-fn check(job: &Object, errors: &mut Errors) {
+fn check(job: &Object, old: Option<&Object>, errors: &mut Errors) {
     let spec = Spot::of(job, "spec");
     let selector = spec.get("selector");
     if !spec.get("manualSelector").flag() && selector.is_set() {
-        check_generated_selector(job, &spec, errors);
+        // Jobs of old have only labels without a prefix.
+        let had = |old: &Object| {
+            let labels = at(old, "spec.template.metadata.labels");
+            !labels[UID_LABELS[1]].is_null() && !labels[NAME_LABELS[1]].is_null()
+        };
+        check_generated_selector(job, &spec, old.is_none_or(had), errors);
     }
     check_spec(&spec, errors);
     if !selector.is_set() {
@@ -146,15 +163,14 @@ fn check(job: &Object, errors: &mut Errors) {
 }
 
 /// A generated selector and its labels must be what they were generated as.
-fn check_generated_selector(job: &Object, spec: &Spot, errors: &mut Errors) {
+fn check_generated_selector(job: &Object, spec: &Spot, prefixed: bool, errors: &mut Errors) {
     let template = spec.get("template");
     let meta = template.get("metadata");
     let spot = meta.get("labels");
-    let own = NAME_LABELS.map(|label| (label, job.name()));
-    let own: Vec<(&str, &str)> = UID_LABELS
-        .map(|label| (label, job.uid()))
-        .into_iter()
-        .chain(own)
+    let count = if prefixed { 2 } else { 1 };
+    let pairs = UID_LABELS.into_iter().zip(NAME_LABELS).take(count);
+    let own: Vec<(&str, &str)> = pairs
+        .flat_map(|(uid, name)| [(uid, job.uid()), (name, job.name())])
         .collect();
     for (label, expected) in &own {
         match spot.key(label).value().as_str() {
@@ -200,41 +216,39 @@ pub(super) fn check_spec(spec: &Spot, errors: &mut Errors) {
     if per_index[1].is_set() && !per_index[0].is_set() {
         errors.push(per_index[0].required("when maxFailedIndexes is specified"));
     }
+    let manager = spec.get("managedBy");
+    if manager.is_set() {
+        checks::domain_prefixed_path(&manager, errors);
+        if manager.text().len() > MANAGED_BY_MAX {
+            errors.push(manager.too_long(MANAGED_BY_MAX));
+        }
+    }
     let mode = spec.get("completionMode");
     checks::one_of_if_set(&mode, &["NonIndexed", "Indexed"], errors);
-    let (completions, parallelism) = (spec.get("completions"), spec.get("parallelism"));
-    if mode.text() == "Indexed" {
-        if !completions.is_set() {
-            errors.push(completions.required("when completion mode is Indexed"));
-        }
-        if parallelism
-            .int()
-            .is_some_and(|number| number > INDEXED_PARALLELISM_MAX)
-        {
-            errors.push(parallelism.invalid(format!(
-                "must be less than or equal to {INDEXED_PARALLELISM_MAX} when completion mode is Indexed"
-            )));
-        }
-        let most = per_index[1].int().zip(completions.int());
-        if most.is_some_and(|(failed, completions)| failed > completions) {
-            errors.push(per_index[1].invalid("must be less than or equal to completions"));
-        }
-    } else {
-        let indexed_only = per_index.into_iter().chain([spec.get("successPolicy")]);
-        for field in indexed_only.filter(Spot::is_set) {
+    let is_indexed = mode.text() == "Indexed";
+    if is_indexed {
+        check_indexed(spec, errors);
+    } else if !mode.is_set() || mode.text() == "NonIndexed" {
+        for field in per_index.iter().filter(|field| field.is_set()) {
             errors.push(field.invalid("requires indexed completion mode"));
         }
     }
-    let (failure, replacement) = (
-        spec.get("podFailurePolicy"),
-        spec.get("podReplacementPolicy"),
-    );
+    let failure = spec.get("podFailurePolicy");
+    if failure.is_set() {
+        policies::check_failure(spec, &failure, errors);
+    }
+    let success = spec.get("successPolicy");
+    if success.is_set() && !is_indexed {
+        errors.push(success.invalid("requires indexed completion mode"));
+    } else if success.is_set() {
+        policies::check_success(spec, &success, errors);
+    }
     let known: &[&str] = if failure.is_set() {
         &["Failed"]
     } else {
         &["Failed", "TerminatingOrFailed"]
     };
-    checks::one_of_if_set(&replacement, known, errors);
+    checks::one_of_if_set(&spec.get("podReplacementPolicy"), known, errors);
     let template = spec.get("template");
     templates::check(&template, errors);
     let pod = template.get("spec");
@@ -245,6 +259,47 @@ pub(super) fn check_spec(spec: &Spot, errors: &mut Errors) {
             .push(policy.invalid("only \"Never\" is supported when podFailurePolicy is specified")),
         "OnFailure" | "Never" => {}
         _ => errors.push(policy.not_supported(&["OnFailure", "Never"])),
+    }
+}
+
+/// What a Job whose pods are numbered must say, and how much it may.
+fn check_indexed(spec: &Spot, errors: &mut Errors) {
+    let [completions, parallelism, failed, limit] = [
+        "completions",
+        "parallelism",
+        "maxFailedIndexes",
+        "backoffLimitPerIndex",
+    ]
+    .map(|field| spec.get(field));
+    let above = |spot: &Spot, most: i64| spot.int().is_some_and(|number| number > most);
+    if !completions.is_set() {
+        errors.push(completions.required("when completion mode is Indexed"));
+    }
+    if above(&parallelism, INDEXED_MAX) {
+        errors.push(parallelism.invalid(format!(
+            "must be less than or equal to {INDEXED_MAX} when completion mode is Indexed"
+        )));
+    }
+    if completions.int().is_some_and(|most| above(&failed, most)) {
+        errors.push(failed.invalid("must be less than or equal to completions"));
+    }
+    if above(&failed, INDEXED_MAX) {
+        errors.push(failed.invalid(format!("must be less than or equal to {INDEXED_MAX}")));
+    }
+    if !above(&completions, INDEXED_MAX) || !limit.is_set() {
+        return;
+    }
+    if !failed.is_set() {
+        let why = format!("must be specified when completions is above {INDEXED_MAX}");
+        errors.push(failed.required(&why));
+    }
+    for number in [&parallelism, &failed] {
+        if above(number, MANY_COMPLETIONS_MAX) {
+            errors.push(number.invalid(format!(
+                "must be less than or equal to {MANY_COMPLETIONS_MAX} when completions are above {INDEXED_MAX} and \
+                 used with backoff limit per index"
+            )));
+        }
     }
 }
 
@@ -273,16 +328,17 @@ fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
 }
 
 /// The template stays, but for where pods go and what they ask for while the Job is suspended and
-/// has not started.
+/// nothing of it runs.
 fn check_template_is_kept(template: &Spot, old: &Object, errors: &mut Errors) {
     let before = at(old, "spec.template");
     let is_suspended = at(old, "spec.suspend") == &Value::Bool(true);
-    let has_started = !at(old, "status.startTime").is_null();
-    if !is_suspended || has_started {
+    let has_started = !at(old, "status.startTime").is_null() && !status::is_true(old, "Suspended");
+    let is_active = at(old, "status.active").as_i64().unwrap_or(0) != 0;
+    if !is_suspended || has_started || is_active {
         checks::immutable(template, before, errors);
         return;
     }
-    let rest = |pod: &Value| {
+    let rest = |pod: &Value, other: &Value| {
         let mut pod = pod.clone();
         for field in ["nodeSelector", "tolerations", "schedulingGates"] {
             pod[field] = Value::Null;
@@ -291,13 +347,20 @@ fn check_template_is_kept(template: &Spot, old: &Object, errors: &mut Errors) {
             pod["affinity"]["nodeAffinity"] = Value::Null;
         }
         for list in ["containers", "initContainers"] {
-            let containers = pod[list].as_array_mut().into_iter().flatten();
-            containers.for_each(|container| container["resources"] = Value::Null);
+            let others = other[list].as_array().map_or(&[][..], Vec::as_slice);
+            let containers = pod[list].as_array_mut();
+            let containers = containers.filter(|all| all.len() == others.len());
+            for (container, other) in containers.into_iter().flatten().zip(others) {
+                if container["name"] == other["name"] {
+                    container["resources"] = Value::Null;
+                }
+            }
         }
         pod
     };
     let pod = template.get("spec");
-    if !same(&rest(pod.value()), &rest(&before["spec"])) {
+    let (after, before) = (pod.value(), &before["spec"]);
+    if !same(&rest(after, before), &rest(before, after)) {
         errors.push(pod.invalid("field is immutable"));
     }
 }

@@ -12,6 +12,8 @@ use crate::kinds::NameRule;
 use crate::names;
 
 const NAME_MAX: usize = 63;
+/// What all annotations together may weigh.
+const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
 const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                          alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
                          validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -75,7 +77,7 @@ fn is_name(text: &str) -> bool {
 /// A name with an optional domain in front, as labels have for keys.
 pub(super) fn check_qualified_name(name: &Spot, errors: &mut Errors) {
     let mistakes = key_mistakes(name.text()).into_iter();
-    errors.extend(mistakes.map(|why| name.invalid(why)));
+    errors.extend(mistakes.map(|why| name.invalid_text(why)));
 }
 
 /// Labels as a map of texts.
@@ -89,6 +91,20 @@ pub(super) fn check_labels(labels: &Spot, errors: &mut Errors) {
         for why in value_mistakes(value) {
             errors.push(FieldError::invalid(path(), value, why));
         }
+    }
+}
+
+/// Annotations as a map of texts: keys of either case, and not too much in all.
+pub(super) fn check_annotations(annotations: &Spot, errors: &mut Errors) {
+    let mut weight = 0;
+    for (key, value) in annotations.entries() {
+        for why in key_mistakes(&key.to_lowercase()) {
+            errors.push(FieldError::invalid(annotations.path(), key.as_str(), why));
+        }
+        weight += key.len() + value.as_str().unwrap_or_default().len();
+    }
+    if weight > ANNOTATIONS_BYTES_MAX {
+        errors.push(annotations.too_long(ANNOTATIONS_BYTES_MAX));
     }
 }
 

@@ -4,7 +4,9 @@
 
 use flyball_api::Quantity;
 
-use super::checks::quantity;
+use super::NameRule;
+use super::checks::{self, quantity};
+use super::quantities;
 use super::spot::{Errors, Spot};
 
 /// The kinds of measures, and the field that each is described in.
@@ -14,6 +16,15 @@ const SOURCES: [(&str, &str); 5] = [
     ("Object", "object"),
     ("Pods", "pods"),
     ("Resource", "resource"),
+];
+
+/// The fields in the order in which upstream looks at them.
+const LOOKED_AT: [&str; 5] = [
+    "object",
+    "external",
+    "pods",
+    "resource",
+    "containerResource",
 ];
 
 /// The mistakes in one measure.
@@ -26,25 +37,37 @@ pub(super) fn check(metric: &Spot, errors: &mut Errors) {
     if !known.contains(&kind.text()) {
         errors.push(kind.not_supported(&known));
     }
-    let described = SOURCES.map(|(_, field)| metric.get(field));
-    let given: Vec<&Spot> = described.iter().filter(|source| source.is_set()).collect();
-    if let [source] = given.as_slice() {
+    let described = LOOKED_AT.map(|field| metric.get(field));
+    let mut given = described.iter().filter(|source| source.is_set());
+    if let Some(source) = given.next() {
         check_source(source, errors);
     }
+    let has_more = given.next().is_some();
     let expected = SOURCES.iter().find(|(one, _)| *one == kind.text());
-    let Some((_, expected)) = expected else {
-        return;
-    };
-    let expected = metric.get(expected);
-    if !expected.is_set() {
-        let why = "must populate information for the given metric source";
-        errors.push(expected.required(why));
-    }
-    if given.len() > 1 {
-        let path = expected.path();
-        for other in given.iter().filter(|source| source.path() != path) {
-            errors.push(other.forbidden("must populate the given metric source only"));
+    match expected {
+        None => errors.push(kind.not_supported(&known)),
+        Some((_, expected)) if !metric.get(expected).is_set() => {
+            let why = "must populate information for the given metric source";
+            errors.push(metric.get(expected).required(why));
         }
+        Some(_) => {}
+    }
+    if has_more {
+        let path = expected.map(|(_, field)| metric.get(field).path());
+        for other in described.iter().filter(|source| source.is_set()) {
+            if Some(other.path()) != path {
+                errors.push(other.forbidden("must populate the given metric source only"));
+            }
+        }
+    }
+}
+
+/// What is wrong with the group and version of a reference, if anything.
+pub(super) fn version_mistake(version: &str, needs_group: bool) -> Option<String> {
+    match version.matches('/').count() {
+        0 if needs_group => Some("apiVersion must specify API group".to_owned()),
+        0 | 1 => None,
+        _ => Some(format!("unexpected GroupVersion string: {version}")),
     }
 }
 
@@ -56,16 +79,32 @@ fn check_source(source: &Spot, errors: &mut Errors) {
         let name = source.get("name");
         if name.is_empty() {
             errors.push(name.required("must specify a resource name"));
+        } else if field == "containerResource" {
+            quantities::check_container_name(&name, name.text(), errors);
         }
         let container = source.get("container");
         if field == "containerResource" && container.is_empty() {
             errors.push(container.required("must specify a container"));
+        } else if field == "containerResource" {
+            checks::name(&container, NameRule::Label, errors);
         }
     } else {
+        if field == "object" {
+            let object = source.get("describedObject");
+            for field in ["kind", "name"] {
+                checks::required_name(&object.get(field), NameRule::PathSegment, errors);
+            }
+            let version = object.get("apiVersion");
+            if let Some(why) = version_mistake(version.text(), false) {
+                errors.push(version.invalid_text(why));
+            }
+        }
         let metric = source.get("metric");
         let name = metric.get("name");
         if name.is_empty() {
             errors.push(name.required("must specify a metric name"));
+        } else {
+            checks::name(&name, NameRule::PathSegment, errors);
         }
     }
     let target = source.get("target");
@@ -112,7 +151,7 @@ fn check_target(target: &Spot, errors: &mut Errors) {
         errors.push(kind.required("must specify a metric target type"));
     }
     if !["Utilization", "Value", "AverageValue"].contains(&kind.text()) {
-        errors.push(kind.invalid("must be either Utilization, Value, or AverageValue"));
+        errors.push(kind.invalid_text("must be either Utilization, Value, or AverageValue"));
     }
     for field in ["value", "averageValue"] {
         let amount = target.get(field);

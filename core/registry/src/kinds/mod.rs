@@ -8,9 +8,12 @@
 //! `pkg/apis/<group>/validation/validation.go`.
 
 mod addresses;
+mod admission_policies;
 pub(crate) mod advice;
 mod checks;
+mod claims;
 mod cluster;
+mod conditions;
 mod config;
 mod cron;
 mod cron_job;
@@ -25,8 +28,11 @@ mod golden;
 pub(crate) mod ip;
 mod job;
 pub(crate) mod labels;
+mod limits;
 mod metrics;
+mod network_policy;
 mod networking;
+mod node;
 mod pod;
 mod policies;
 mod quantities;
@@ -35,11 +41,14 @@ mod replicas;
 mod service;
 mod sheet;
 mod signing_request;
+mod sources;
 mod spot;
 mod stateful_set;
 mod statuses;
+mod storage;
 mod templates;
 mod volumes;
+mod webhooks;
 
 pub(crate) use fields::field_value;
 use flyball_api::Timestamp;
@@ -178,19 +187,20 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
         ("", "services") => &service::SERVICE,
         ("", "endpoints") => &endpoints::ENDPOINTS,
         ("", "namespaces") => &cluster::NAMESPACE,
-        ("", "nodes") => &cluster::NODE,
+        ("", "nodes") => &node::NODE,
         ("", "configmaps") => &config::CONFIG_MAP,
         ("", "secrets") => &config::SECRET,
         ("", "serviceaccounts") => &config::SERVICE_ACCOUNT,
         ("", "events") => &event::CORE,
         ("", "persistentvolumes") => &volumes::PERSISTENT_VOLUME,
-        ("", "persistentvolumeclaims") => &volumes::PERSISTENT_VOLUME_CLAIM,
-        ("", "limitranges") => &policies::LIMIT_RANGE,
-        ("", "resourcequotas") => &policies::RESOURCE_QUOTA,
+        ("", "persistentvolumeclaims") => &claims::PERSISTENT_VOLUME_CLAIM,
+        ("", "limitranges") => &limits::LIMIT_RANGE,
+        ("", "resourcequotas") => &limits::RESOURCE_QUOTA,
         ("apps", "deployments") => &replicas::DEPLOYMENT,
         ("apps", "replicasets") => &replicas::REPLICA_SET,
         ("apps", "daemonsets") => &replicas::DAEMON_SET,
         ("apps", "statefulsets") => &stateful_set::STATEFUL_SET,
+        ("apps", "controllerrevisions") => &stateful_set::CONTROLLER_REVISION,
         ("batch", "jobs") => &job::JOB,
         ("batch", "cronjobs") => &cron_job::CRON_JOB,
         ("policy", "poddisruptionbudgets") => &policies::POD_DISRUPTION_BUDGET,
@@ -202,10 +212,14 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
         ("networking.k8s.io", "ingressclasses") => &networking::INGRESS_CLASS,
         ("networking.k8s.io", "ipaddresses") => &addresses::IP_ADDRESS,
         ("networking.k8s.io", "servicecidrs") => &addresses::SERVICE_CIDR,
-        ("networking.k8s.io", "networkpolicies") => &networking::NETWORK_POLICY,
+        ("networking.k8s.io", "networkpolicies") => &network_policy::NETWORK_POLICY,
         ("discovery.k8s.io", "endpointslices") => &endpoints::ENDPOINT_SLICE,
-        ("storage.k8s.io", "storageclasses") => &volumes::STORAGE_CLASS,
-        ("storage.k8s.io", "csidrivers") => &volumes::CSI_DRIVER,
+        ("storage.k8s.io", "storageclasses") => &storage::STORAGE_CLASS,
+        ("storage.k8s.io", "csidrivers") => &storage::CSI_DRIVER,
+        ("storage.k8s.io", "csinodes") => &storage::CSI_NODE,
+        ("storage.k8s.io", "csistoragecapacities") => &storage::CSI_STORAGE_CAPACITY,
+        ("storage.k8s.io", "volumeattachments") => &storage::VOLUME_ATTACHMENT,
+        ("storage.k8s.io", "volumeattributesclasses") => &storage::VOLUME_ATTRIBUTES_CLASS,
         ("scheduling.k8s.io", "priorityclasses") => &cluster::PRIORITY_CLASS,
         ("node.k8s.io", "runtimeclasses") => &cluster::RUNTIME_CLASS,
         ("coordination.k8s.io", "leases") => &cluster::LEASE,
@@ -219,14 +233,12 @@ pub(crate) fn of(resource: &Resource) -> &'static dyn Rules {
         },
         ("certificates.k8s.io", "certificatesigningrequests") => &signing_request::SIGNING_REQUEST,
         ("admissionregistration.k8s.io", plural) => match plural {
-            "validatingwebhookconfigurations" => &extension::VALIDATING_WEBHOOKS,
-            "mutatingwebhookconfigurations" => &extension::MUTATING_WEBHOOKS,
-            "validatingadmissionpolicies" | "mutatingadmissionpolicies" => {
-                &extension::ADMISSION_POLICY
-            }
-            "validatingadmissionpolicybindings" | "mutatingadmissionpolicybindings" => {
-                &extension::ADMISSION_BINDING
-            }
+            "validatingwebhookconfigurations" => &webhooks::VALIDATING_WEBHOOKS,
+            "mutatingwebhookconfigurations" => &webhooks::MUTATING_WEBHOOKS,
+            "validatingadmissionpolicies" => &admission_policies::VALIDATING_POLICY,
+            "mutatingadmissionpolicies" => &admission_policies::MUTATING_POLICY,
+            "validatingadmissionpolicybindings" => &admission_policies::VALIDATING_BINDING,
+            "mutatingadmissionpolicybindings" => &admission_policies::MUTATING_BINDING,
             _ => &Plain,
         },
         ("apiextensions.k8s.io", "customresourcedefinitions") => &definition::Definition,

@@ -1,21 +1,27 @@
-//! Ways in and out: Ingresses, IngressClasses, NetworkPolicies.
+//! Ways in: Ingresses and IngressClasses.
 //!
 //! Upstream: `pkg/apis/networking/{v1/defaults.go,validation/validation.go}`.
 
-use serde_json::Value;
-
 use super::NameRule;
 use super::checks;
-use super::fill::Fill::{By, Empty, OptionalText};
+use super::fill::Fill::{Empty, OptionalText};
 use super::fill::{each, fill};
-use super::labels;
+use super::ip;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
-use crate::object::{Object, at};
+use crate::names;
+use crate::object::{Meta, Object, at};
 
 const PATH_TYPES: &[&str] = &["Exact", "ImplementationSpecific", "Prefix"];
 const ODD_SEQUENCES: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
+const CONTROLLER_MAX: usize = 250;
+/// Where the class was said before there was a field.
+const CLASS: &str = "kubernetes.io/ingress.class";
+const WILDCARD_RULE: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, \
+                             which must consist of lower case alphanumeric characters, '-' or '.' and end with an \
+                             alphanumeric character (e.g. '*.example.com', regex used for validation is \
+                             '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 pub(super) static INGRESS: Sheet = Sheet {
     defaults: &[("spec", Empty)],
@@ -27,6 +33,19 @@ pub(super) static INGRESS: Sheet = Sheet {
     },
     generation: &["spec"],
     check: check_ingress,
+    check_create: |ingress, errors| {
+        let class = at(ingress, "spec.ingressClassName").as_str();
+        let annotation = ingress.meta()["annotations"][CLASS].as_str();
+        if let Some((told, _)) = annotation.zip(class).filter(|(one, other)| one != other) {
+            let why = "must match `ingressClassName` when both are specified";
+            errors.push(FieldError::invalid(
+                format!("annotations.{CLASS}"),
+                told,
+                why,
+            ));
+        }
+    },
+    check_status,
     ..Sheet::PLAIN
 };
 
@@ -36,79 +55,49 @@ pub(super) static INGRESS_CLASS: Sheet = Sheet {
         ("spec.parameters.scope", OptionalText("Cluster")),
     ],
     generation: &["spec"],
-    check_update: |new, old, errors| {
+    check: check_class,
+    check_whole_update: Some(|new, old, errors| {
         let spec = Spot::of(new, "spec");
-        checks::immutable(&spec.get("controller"), at(old, "spec.controller"), errors);
-    },
+        checks::immutable_text(&spec.get("controller"), at(old, "spec.controller"), errors);
+        check_class(new, errors);
+    }),
     ..Sheet::PLAIN
 };
 
-pub(super) static NETWORK_POLICY: Sheet = Sheet {
-    defaults: &[
-        ("spec", Empty),
-        ("spec.podSelector", Empty),
-        ("spec.ingress[].ports[].protocol", OptionalText("TCP")),
-        ("spec.egress[].ports[].protocol", OptionalText("TCP")),
-        ("spec.policyTypes", By(policy_types)),
-    ],
-    generation: &["spec"],
-    check: |policy, errors| {
-        let spec = Spot::of(policy, "spec");
-        labels::check_selector(&spec.get("podSelector"), errors);
-        let types = spec.get("policyTypes");
-        if types.items().count() > 2 {
-            errors.push(types.invalid("may not specify more than two policyTypes"));
+fn check_class(class: &Object, errors: &mut Errors) {
+    let spec = Spot::of(class, "spec");
+    let controller = spec.get("controller");
+    if controller.text().len() > CONTROLLER_MAX {
+        errors.push(controller.too_long(CONTROLLER_MAX));
+    }
+    checks::domain_prefixed_path(&controller, errors);
+    let parameters = spec.get("parameters");
+    if !parameters.is_set() {
+        return;
+    }
+    check_reference(&parameters, errors);
+    let (scope, namespace) = (parameters.get("scope"), parameters.get("namespace"));
+    match scope.text() {
+        _ if !scope.is_set() => errors.push(scope.required("")),
+        "Namespace" if !namespace.is_set() => {
+            errors.push(namespace.required("`parameters.scope` is set to 'Namespace'"));
         }
-        for kind in types.items() {
-            checks::one_of_if_set(&kind, &["Ingress", "Egress"], errors);
+        "Namespace" => checks::name(&namespace, NameRule::Label, errors),
+        "Cluster" if namespace.is_set() => {
+            errors.push(namespace.forbidden("`parameters.scope` is set to 'Cluster'"));
         }
-        for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
-            let rules = spec.get(direction);
-            for rule in rules.items() {
-                check_policy_rule(&rule, peers, errors);
-            }
-        }
-    },
-    ..Sheet::PLAIN
-};
-
-/// A policy that does not say what it is about is about what comes in, and about what goes out if it
-/// has rules for that.
-fn policy_types(spec: &Object) -> Option<Value> {
-    let has_egress = spec
-        .get("egress")
-        .and_then(Value::as_array)
-        .is_some_and(|all| !all.is_empty());
-    let types = if has_egress {
-        vec!["Ingress", "Egress"]
-    } else {
-        vec!["Ingress"]
-    };
-    Some(types.into())
+        _ => checks::one_of_if_set(&scope, &["Cluster", "Namespace"], errors),
+    }
 }
 
-fn check_policy_rule(rule: &Spot, peers: &'static str, errors: &mut Errors) {
-    let ports = rule.get("ports");
-    for port in ports.items() {
-        let protocol = port.get("protocol");
-        checks::one_of_if_set(&protocol, &["TCP", "UDP", "SCTP"], errors);
-        let number = port.get("port");
-        if number.is_set() {
-            checks::port_number_or_name(&number, errors);
-        }
+/// An object of any kind in any group.
+fn check_reference(reference: &Spot, errors: &mut Errors) {
+    let group = reference.get("apiGroup");
+    if group.is_set() {
+        checks::name(&group, NameRule::Subdomain, errors);
     }
-    let peers = rule.get(peers);
-    for peer in peers.items() {
-        let [pods, namespaces, block] =
-            ["podSelector", "namespaceSelector", "ipBlock"].map(|field| peer.get(field));
-        let selects = pods.is_set() || namespaces.is_set();
-        if !selects && !block.is_set() {
-            errors.push(peer.required("must specify a peer"));
-        } else if selects && block.is_set() {
-            errors.push(peer.forbidden("may not specify both ipBlock and another peer"));
-        }
-        labels::check_selector(&pods, errors);
-        labels::check_selector(&namespaces, errors);
+    for field in ["kind", "name"] {
+        checks::required_name(&reference.get(field), NameRule::PathSegment, errors);
     }
 }
 
@@ -127,8 +116,11 @@ fn check_ingress(ingress: &Object, errors: &mut Errors) {
     }
     for rule in rules.items() {
         let host = rule.get("host");
-        if !host.is_empty() && !host.text().contains('*') {
-            checks::name(&host, NameRule::Subdomain, errors);
+        if !host.is_empty() {
+            if ip::sloppy(host.text()).is_some() {
+                errors.push(host.invalid("must be a DNS name, not an IP address"));
+            }
+            check_host(&host, errors);
         }
         let http = rule.get("http");
         let paths = http.get("paths");
@@ -139,9 +131,39 @@ fn check_ingress(ingress: &Object, errors: &mut Errors) {
             check_path(&path, errors);
         }
     }
+    let tls = spec.get("tls");
+    for one in tls.items() {
+        let hosts = one.get("hosts");
+        hosts.items().for_each(|host| check_host(&host, errors));
+        let secret = one.get("secretName");
+        if !secret.is_empty() {
+            checks::name(&secret, NameRule::Subdomain, errors);
+        }
+    }
     let class = spec.get("ingressClassName");
     if class.is_set() {
         checks::name(&class, NameRule::Subdomain, errors);
+    }
+}
+
+/// A name of a host, or all names below one.
+fn check_host(host: &Spot, errors: &mut Errors) {
+    if !host.text().contains('*') {
+        checks::name(host, NameRule::Subdomain, errors);
+        return;
+    }
+    let rest = host.text().strip_prefix("*.");
+    let fits = |rest: &str| {
+        let wrong = names::mistakes(NameRule::Subdomain, rest, false);
+        wrong
+            .iter()
+            .all(|why| why.starts_with("must be no more than"))
+    };
+    if host.text().len() > 253 {
+        errors.push(host.invalid("must be no more than 253 characters"));
+    }
+    if !rest.is_some_and(fits) {
+        errors.push(host.invalid(WILDCARD_RULE));
     }
 }
 
@@ -155,11 +177,7 @@ fn check_path(path: &Spot, errors: &mut Errors) {
     match kind.text() {
         "Exact" | "Prefix" => {
             if is_relative {
-                errors.push(FieldError::invalid(
-                    text.path(),
-                    text.text(),
-                    "must be an absolute path",
-                ));
+                errors.push(text.invalid_text("must be an absolute path"));
             }
             for odd in ODD_SEQUENCES {
                 if text.text().contains(odd) {
@@ -193,18 +211,12 @@ fn check_backend(backend: &Spot, errors: &mut Errors) {
             let why = "resource or service backend is required";
             errors.push(FieldError::invalid(backend.path(), "", why));
         }
-        (false, true) => {
-            checks::required(&resource.get("kind"), errors);
-            checks::required(&resource.get("name"), errors);
-        }
+        (false, true) => check_reference(&resource, errors),
         (true, false) => {
             checks::required_name(&service.get("name"), NameRule::Label, errors);
             let port = service.get("port");
             let (name, number) = (port.get("name"), port.get("number"));
-            match (
-                !name.is_empty(),
-                number.int().is_some_and(|number| number != 0),
-            ) {
+            match (!name.is_empty(), number.number() != 0) {
                 (true, true) => {
                     let why = "cannot set both port name & port number";
                     errors.push(FieldError::invalid(backend.path(), "", why));
@@ -212,6 +224,27 @@ fn check_backend(backend: &Spot, errors: &mut Errors) {
                 (true, false) => checks::port_name(&name, errors),
                 (false, true) => checks::port_number(&number, errors),
                 (false, false) => errors.push(backend.required("port name or number is required")),
+            }
+        }
+    }
+}
+
+fn check_status(new: &Object, old: &Object, errors: &mut Errors) {
+    let status = Spot::of(new, "status");
+    let balancer = status.get("loadBalancer");
+    let points = balancer.get("ingress");
+    let before = at(old, "status.loadBalancer.ingress").as_array();
+    let before = before.into_iter().flatten();
+    let before: Vec<&str> = before.filter_map(|point| point["ip"].as_str()).collect();
+    for point in points.items() {
+        let (address, host) = (point.get("ip"), point.get("hostname"));
+        if !address.is_empty() {
+            checks::address(&address, &before, errors);
+        }
+        if !host.is_empty() {
+            checks::name(&host, NameRule::Subdomain, errors);
+            if ip::sloppy(host.text()).is_some() {
+                errors.push(host.invalid("must be a DNS name, not an IP address"));
             }
         }
     }

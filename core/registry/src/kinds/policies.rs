@@ -1,213 +1,23 @@
-//! Limits and promises: LimitRanges, ResourceQuotas, PodDisruptionBudgets, HorizontalPodAutoscalers.
+//! What holds for many pods: PodDisruptionBudgets and HorizontalPodAutoscalers.
 //!
-//! Upstream: `pkg/apis/core/{v1/defaults.go,validation/validation.go}`,
-//! `pkg/apis/policy/validation/validation.go`, `pkg/apis/autoscaling/{v2/defaults.go,validation}`.
+//! Upstream: `pkg/apis/policy/validation/validation.go`, `pkg/apis/autoscaling/{v2/defaults.go,validation}`.
 
-use std::collections::BTreeSet;
-
-use flyball_api::Quantity;
 use serde_json::{Value, json};
 
 use super::NameRule;
-use super::checks::{self, quantity};
-use super::fill::Fill::{Empty, Int, Nonzero, Text};
-use super::fill::{each, fill, map_in};
+use super::checks;
+use super::conditions;
+use super::fill::Fill::{Empty, Int, Nonzero, OptionalText};
+use super::fill::{each, fill};
 use super::labels;
 use super::metrics;
-use super::pod;
-use super::quantities;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
-use crate::object::{Object, at};
+use crate::object::Object;
 
-pub(super) static LIMIT_RANGE: Sheet = Sheet {
-    defaults: &[("spec", Empty)],
-    default: |range| {
-        each(range, "spec.limits[]", &mut |limit| {
-            for list in [
-                "max",
-                "min",
-                "default",
-                "defaultRequest",
-                "maxLimitRequestRatio",
-            ] {
-                pod::round_list(limit, list);
-            }
-            if limit.get("type").and_then(Value::as_str) == Some("Container") {
-                default_container_limit(limit);
-            }
-        });
-    },
-    check: check_limit_range,
-    creates_on_update: true,
-    ..Sheet::PLAIN
-};
-
-/// What a container gets that asks for nothing: at most the maximum, at least the minimum.
-fn default_container_limit(limit: &mut Object) {
-    for (to, from) in [
-        ("default", "max"),
-        ("defaultRequest", "default"),
-        ("defaultRequest", "min"),
-    ] {
-        let Some(Value::Object(source)) = limit.get(from).cloned() else {
-            continue;
-        };
-        if let Some(list) = map_in(limit, to).filter(|_| !source.is_empty()) {
-            for (name, amount) in source {
-                list.entry(name).or_insert(amount);
-            }
-        }
-    }
-}
-
-fn check_limit_range(range: &Object, errors: &mut Errors) {
-    let spec = Spot::of(range, "spec");
-    let limits = spec.get("limits");
-    let mut kinds = BTreeSet::new();
-    for limit in limits.items() {
-        let kind = limit.get("type");
-        if !kinds.insert(kind.text()) {
-            errors.push(kind.duplicate());
-        }
-        for list in [
-            "max",
-            "min",
-            "default",
-            "defaultRequest",
-            "maxLimitRequestRatio",
-        ] {
-            let list = limit.get(list);
-            for (name, _) in list.entries() {
-                quantities::check_name(&list.key(name), name, errors);
-            }
-        }
-        if kind.text() == "Pod" {
-            for list in [limit.get("default"), limit.get("defaultRequest")] {
-                if !list.is_empty() {
-                    errors.push(list.forbidden("may not be specified when `type` is 'Pod'"));
-                }
-            }
-        }
-        check_order(&limit, errors);
-    }
-}
-
-/// The least, the default and the most of a resource must be in this order.
-fn check_order(limit: &Spot, errors: &mut Errors) {
-    const PAIRS: [(&str, &str, &str, &str, &str); 6] = [
-        ("min", "max", "min", "min value", "max value"),
-        (
-            "min",
-            "defaultRequest",
-            "defaultRequest",
-            "min value",
-            "default request value",
-        ),
-        (
-            "defaultRequest",
-            "max",
-            "defaultRequest",
-            "default request value",
-            "max value",
-        ),
-        (
-            "defaultRequest",
-            "default",
-            "defaultRequest",
-            "default request value",
-            "default limit value",
-        ),
-        ("min", "default", "default", "min value", "default value"),
-        ("default", "max", "default", "default value", "max value"),
-    ];
-    let is_pod = limit.get("type").text() == "Pod";
-    for (low, high, told, low_words, high_words) in PAIRS {
-        // Pods have no defaults, which is told already.
-        if is_pod && [low, high].iter().any(|list| list.starts_with("default")) {
-            continue;
-        }
-        let (low, high) = (limit.get(low), limit.get(high));
-        for (name, value) in low.entries() {
-            let amounts = quantity(value).zip(quantity(high.key(name).value()));
-            let Some((small, large)) = amounts.filter(|(small, large)| small > large) else {
-                continue;
-            };
-            let list = limit.get(told);
-            let why = format!("{low_words} {small} is greater than {high_words} {large}");
-            errors.push(FieldError::invalid(
-                list.key(name).path(),
-                list.key(name).value().clone(),
-                why,
-            ));
-        }
-    }
-    let ratios = limit.get("maxLimitRequestRatio");
-    for (name, value) in ratios.entries() {
-        if quantity(value).is_some_and(|ratio| ratio < Quantity::from_integer(1)) {
-            let spot = ratios.key(name);
-            errors.push(spot.invalid(format!("ratio {} is less than 1", spot.text())));
-        }
-    }
-}
-
-const SCOPES: [&str; 7] = [
-    "Terminating",
-    "NotTerminating",
-    "BestEffort",
-    "NotBestEffort",
-    "PriorityClass",
-    "CrossNamespacePodAffinity",
-    "VolumeAttributesClass",
-];
-
-pub(super) static RESOURCE_QUOTA: Sheet = Sheet {
-    defaults: &[("spec", Empty)],
-    default: |quota| each(quota, "spec", &mut |spec| pod::round_list(spec, "hard")),
-    fresh_status: true,
-    check: |quota, errors| {
-        let spec = Spot::of(quota, "spec");
-        let hard = spec.get("hard");
-        for (name, _) in hard.entries() {
-            let amount = hard.key(name);
-            check_quota_name(&amount, name, errors);
-            quantities::check_amount(&amount, name, errors);
-        }
-        let scopes = spec.get("scopes");
-        for scope in scopes.items() {
-            if !SCOPES.contains(&scope.text()) {
-                errors.push(FieldError::invalid(
-                    scopes.path(),
-                    scopes.value().clone(),
-                    "unsupported scope",
-                ));
-            }
-        }
-        for (one, other) in [
-            ("Terminating", "NotTerminating"),
-            ("BestEffort", "NotBestEffort"),
-        ] {
-            let has = |name: &str| scopes.items().any(|scope| scope.text() == name);
-            if has(one) && has(other) {
-                errors.push(scopes.invalid("conflicting scopes"));
-            }
-        }
-    },
-    check_update: |new, old, errors| {
-        let spec = Spot::of(new, "spec");
-        checks::immutable(&spec.get("scopes"), at(old, "spec.scopes"), errors);
-    },
-    ..Sheet::PLAIN
-};
-
-fn check_quota_name(spot: &Spot, name: &str, errors: &mut Errors) {
-    quantities::check_name(spot, name, errors);
-    if !name.contains('/') && !quantities::is_quota_resource(name) {
-        let why = "must be a standard resource for quota";
-        errors.push(FieldError::invalid(spot.path(), name, why));
-    }
-}
+const WINDOW_SECONDS_MAX: i64 = 3600;
+const PERIOD_SECONDS_MAX: i64 = 1800;
 
 pub(super) static POD_DISRUPTION_BUDGET: Sheet = Sheet {
     names: NameRule::PathSegment,
@@ -241,6 +51,18 @@ pub(super) static POD_DISRUPTION_BUDGET: Sheet = Sheet {
         let policy = spec.get("unhealthyPodEvictionPolicy");
         checks::one_of_if_set(&policy, &["AlwaysAllow", "IfHealthyBudget"], errors);
     },
+    check_status: |budget, _, errors| {
+        let status = Spot::of(budget, "status");
+        conditions::check(&status.get("conditions"), errors);
+        for field in [
+            "disruptionsAllowed",
+            "currentHealthy",
+            "desiredHealthy",
+            "expectedPods",
+        ] {
+            checks::not_negative(&status.get(field), errors);
+        }
+    },
     ..Sheet::PLAIN
 };
 
@@ -256,6 +78,12 @@ pub(super) static AUTOSCALER: Sheet = Sheet {
         scaler.insert("status".to_owned(), status);
     },
     check: check_autoscaler,
+    check_status: |scaler, _, errors| {
+        let status = Spot::of(scaler, "status");
+        for field in ["currentReplicas", "desiredReplicas"] {
+            checks::not_negative(&status.get(field), errors);
+        }
+    },
     ..Sheet::PLAIN
 };
 
@@ -288,7 +116,7 @@ fn default_autoscaler(scaler: &mut Object) {
             ("behavior.scaleDown", json!([percent])),
         ] {
             each(spec, way, &mut |rules| {
-                fill(rules, &[("selectPolicy", Text("Max"))]);
+                fill(rules, &[("selectPolicy", OptionalText("Max"))]);
                 if rules.get("policies").is_none_or(Value::is_null) {
                     rules.insert("policies".to_owned(), policies.clone());
                 }
@@ -321,11 +149,13 @@ fn check_autoscaler(scaler: &Object, errors: &mut Errors) {
         checks::required_name(&target.get(field), NameRule::PathSegment, errors);
     }
     let version = target.get("apiVersion");
-    if !version.text().contains('/') {
-        let why = "apiVersion must specify API group";
-        errors.push(FieldError::invalid(version.path(), version.text(), why));
+    if let Some(why) = metrics::version_mistake(version.text(), true) {
+        errors.push(version.invalid_text(why));
     }
     let metrics = spec.get("metrics");
+    for metric in metrics.items() {
+        metrics::check(&metric, errors);
+    }
     let outside = ["Object", "External"];
     if least.int() == Some(0)
         && !metrics
@@ -336,16 +166,19 @@ fn check_autoscaler(scaler: &Object, errors: &mut Errors) {
             "must specify at least one Object or External metric to support scaling to zero replicas",
         ));
     }
-    for metric in metrics.items() {
-        metrics::check(&metric, errors);
-    }
     let behavior = spec.get("behavior");
     for direction in ["scaleUp", "scaleDown"] {
         let rules = behavior.get(direction);
         let window = rules.get("stabilizationWindowSeconds");
-        checks::not_negative(&window, errors);
-        if window.int().is_some_and(|seconds| seconds > 3600) {
-            errors.push(window.invalid("must be less than or equal to 3600"));
+        if window.int().is_some_and(|seconds| seconds < 0) {
+            errors.push(window.invalid("must be greater than or equal to zero"));
+        }
+        if window
+            .int()
+            .is_some_and(|seconds| seconds > WINDOW_SECONDS_MAX)
+        {
+            let why = format!("must be less than or equal to {WINDOW_SECONDS_MAX}");
+            errors.push(window.invalid(why));
         }
         let known = &["Disabled", "Max", "Min"];
         checks::one_of_if_set(&rules.get("selectPolicy"), known, errors);
@@ -353,6 +186,20 @@ fn check_autoscaler(scaler: &Object, errors: &mut Errors) {
         if rules.is_set() && policies.is_empty() {
             errors.push(policies.required("must specify at least one Policy"));
         }
+        for policy in policies.items() {
+            let kind = policy.get("type");
+            if !["Percent", "Pods"].contains(&kind.text()) {
+                errors.push(kind.not_supported(&["Percent", "Pods"]));
+            }
+            let period = policy.get("periodSeconds");
+            checks::positive(&policy.get("value"), errors);
+            checks::positive(&period, errors);
+            if period.number() > PERIOD_SECONDS_MAX {
+                let why = format!("must be less than or equal to {PERIOD_SECONDS_MAX}");
+                errors.push(period.invalid(why));
+            }
+        }
+        checks::quantity_not_negative(&rules.get("tolerance"), errors);
     }
 }
 

@@ -2,13 +2,19 @@
 //!
 //! Upstream: `pkg/apis/core/validation/validation.go`, `pkg/apis/core/helper/helpers.go`.
 
-use flyball_api::Quantity;
+use std::collections::BTreeSet;
 
+use flyball_api::Quantity;
+use serde_json::Value;
+
+use super::NameRule;
 use super::checks::{self, quantity};
 use super::labels;
 use super::spot::{Errors, Spot};
-use crate::field_error::FieldError;
+use crate::field_error::{FieldError, Mistake};
 
+const HUGE_PAGES: &str = "hugepages-";
+const POD_RESOURCES: [&str; 2] = ["cpu", "memory"];
 const CONTAINER_RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const STANDARD_RESOURCES: [&str; 20] = [
     "cpu",
@@ -50,24 +56,23 @@ fn is_native(name: &str) -> bool {
 }
 
 fn is_huge_page(name: &str) -> bool {
-    name.starts_with("hugepages-")
+    name.starts_with(HUGE_PAGES)
 }
 
 /// Whether more of a resource may be promised than there is.
-fn is_overcommit_allowed(name: &str) -> bool {
+pub(super) fn is_overcommit_allowed(name: &str) -> bool {
     is_native(name) && !is_huge_page(name)
 }
 
 fn is_counted(name: &str) -> bool {
-    COUNTED_RESOURCES.contains(&name) || (!is_native(name) && !name.starts_with("requests."))
+    COUNTED_RESOURCES.contains(&name) || is_extended(name)
 }
 
-/// Whether a quota can count this.
-pub(super) fn is_quota_resource(name: &str) -> bool {
-    STANDARD_RESOURCES.contains(&name)
+/// Whether a quota can count this, by a name of Kubernetes' own.
+pub(super) fn is_standard_quota(name: &str) -> bool {
+    (STANDARD_RESOURCES.contains(&name) && name != "storage")
         || is_huge_page(name)
         || name.starts_with("requests.hugepages-")
-        || name.starts_with("count/")
 }
 
 /// An amount of a resource: not below zero, and whole where things are counted.
@@ -99,54 +104,187 @@ pub(super) fn check_name(spot: &Spot, name: &str, errors: &mut Errors) -> bool {
     fits && is_known
 }
 
+/// Who asks for resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    Container,
+    /// A pod as a whole, which can ask for few of them.
+    Pod,
+}
+
 /// The name of a resource that a container can ask for.
-fn check_container_name(spot: &Spot, name: &str, errors: &mut Errors) {
+pub(super) fn check_container_name(spot: &Spot, name: &str, errors: &mut Errors) {
     check_name(spot, name, errors);
+    let invalid = |why: &str| FieldError::invalid(spot.path(), name, why);
     if !name.contains('/') {
         if !CONTAINER_RESOURCES.contains(&name) && !is_huge_page(name) {
-            let why = "must be a standard resource for containers";
-            errors.push(FieldError::invalid(spot.path(), name, why));
+            errors.push(invalid("must be a standard resource for containers"));
         }
-    } else if !is_native(name) && name.starts_with("requests.") {
-        let why = "doesn't follow extended resource name standard";
-        errors.push(FieldError::invalid(spot.path(), name, why));
+    } else if !is_native(name) && !is_extended(name) {
+        errors.push(invalid("doesn't follow extended resource name standard"));
     }
 }
 
-/// The requests and limits of a container.
-pub(super) fn check_requirements(resources: &Spot, errors: &mut Errors) {
+/// Whether a resource is somebody else's, by a name that a quota can count as well.
+fn is_extended(name: &str) -> bool {
+    !is_native(name)
+        && !name.starts_with("requests.")
+        && labels::key_mistakes(&format!("requests.{name}")).is_empty()
+}
+
+/// The name of a resource that a pod as a whole can ask for.
+fn check_pod_name(spot: &Spot, name: &str, errors: &mut Errors) {
+    if check_name(spot, name, errors) && !POD_RESOURCES.contains(&name) && !is_huge_page(name) {
+        let known = &["cpu", "hugepages-", "memory"];
+        errors.push(FieldError::not_supported(spot.path(), name, known));
+    }
+}
+
+/// Requests and limits.
+pub(super) fn check_requirements(resources: &Spot, asker: Asker, errors: &mut Errors) {
     let (limits, requests) = (resources.get("limits"), resources.get("requests"));
+    let check_name = match asker {
+        Asker::Container => check_container_name,
+        Asker::Pod => check_pod_name,
+    };
     let (mut huge_pages, mut compute) = (false, false);
     for list in [&limits, &requests] {
-        for (name, _) in list.entries() {
+        for (name, value) in list.entries() {
             let amount = list.key(name);
-            check_container_name(&amount, name, errors);
+            check_name(&amount, name, errors);
             check_amount(&amount, name, errors);
+            if std::ptr::eq(list, &requests) {
+                check_within_limit(&limits, &requests, name, value, errors);
+            }
+            if is_huge_page(name) {
+                check_pages(&amount, name, errors);
+            }
             huge_pages |= is_huge_page(name);
             compute |= name == "cpu" || name == "memory";
         }
     }
-    for (name, value) in requests.entries() {
-        let asked = quantity(value);
-        let limit = quantity(limits.key(name).value());
-        let wrong = match (asked, limit) {
-            (Some(asked), Some(limit)) if asked != limit && !is_overcommit_allowed(name) => {
-                format!("must be equal to {name} limit of {limit}")
-            }
-            (Some(asked), Some(limit)) if asked > limit => {
-                format!("must be less than or equal to {name} limit of {limit}")
-            }
-            (_, None) if !is_overcommit_allowed(name) => {
-                errors.push(limits.required("Limit must be set for non overcommitable resources"));
-                continue;
-            }
-            _ => continue,
-        };
-        let asked = asked.unwrap_or(Quantity::ZERO).to_string();
-        errors.push(FieldError::invalid(requests.path(), asked, wrong));
-    }
     if huge_pages && !compute {
         errors.push(resources.forbidden("HugePages require cpu or memory"));
+    }
+}
+
+fn check_within_limit(
+    limits: &Spot,
+    requests: &Spot,
+    name: &str,
+    asked: &Value,
+    errors: &mut Errors,
+) {
+    let asked = quantity(asked).unwrap_or(Quantity::ZERO);
+    let limit = quantity(&limits.value()[name]);
+    let wrong = match limit {
+        Some(limit) if asked != limit && !is_overcommit_allowed(name) => {
+            format!("must be equal to {name} limit of {limit}")
+        }
+        Some(limit) if asked > limit => {
+            format!("must be less than or equal to {name} limit of {limit}")
+        }
+        None if !is_overcommit_allowed(name) => {
+            errors.push(limits.required("Limit must be set for non overcommitable resources"));
+            return;
+        }
+        _ => return,
+    };
+    errors.push(FieldError::invalid(
+        requests.path(),
+        asked.to_string(),
+        wrong,
+    ));
+}
+
+/// Whole pages only.
+fn check_pages(amount: &Spot, name: &str, errors: &mut Errors) {
+    let size = name
+        .strip_prefix(HUGE_PAGES)
+        .and_then(|size| size.parse::<Quantity>().ok());
+    let asked = quantity(amount.value()).unwrap_or(Quantity::ZERO);
+    let fits = size.is_some_and(|size| size.value() > 0 && asked.value() % size.value() == 0);
+    if !fits {
+        let why = format!("{asked} is not positive integer multiple of {name}");
+        errors.push(FieldError::invalid(amount.path(), asked.to_string(), why));
+    }
+}
+
+/// What a pod costs beside its containers.
+pub(super) fn check_overhead(overhead: &Spot, errors: &mut Errors) {
+    if !overhead.is_set() {
+        return;
+    }
+    check_overhead_of(overhead, overhead, errors);
+}
+
+/// Amounts that upstream tells of as limits of somebody.
+pub(super) fn check_overhead_of<'v>(
+    amounts: &Spot<'_, 'v>,
+    overhead: &Spot<'_, 'v>,
+    errors: &mut Errors,
+) {
+    let limits = overhead.told_as("limits", amounts.value());
+    let (mut huge_pages, mut compute) = (false, false);
+    for (name, _) in limits.entries() {
+        let amount = limits.key(name);
+        check_container_name(&amount, name, errors);
+        check_amount(&amount, name, errors);
+        if is_huge_page(name) {
+            check_pages(&amount, name, errors);
+        }
+        huge_pages |= is_huge_page(name);
+        compute |= name == "cpu" || name == "memory";
+    }
+    if huge_pages && !compute {
+        errors.push(overhead.forbidden("HugePages require cpu or memory"));
+    }
+}
+
+/// Claims that a container refers to, each once and each one of the pod's.
+pub(super) fn check_claims(claims: &Spot, of_pod: &Spot, errors: &mut Errors) {
+    let names: BTreeSet<&str> = of_pod
+        .items()
+        .map(|claim| claim.get("name").text())
+        .collect();
+    let names: BTreeSet<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for claim in claims.items() {
+        let (name, request) = (claim.get("name").text(), claim.get("request"));
+        let told = |mistake: Mistake, detail: String| FieldError {
+            field: claim.path(),
+            mistake,
+            detail,
+        };
+        if name.is_empty() {
+            errors.push(claim.required(""));
+            continue;
+        }
+        let mut key = name.to_owned();
+        if seen.contains(&key) {
+            errors.push(told(Mistake::Duplicate(name.into()), String::new()));
+        } else {
+            if !request.is_empty() {
+                checks::name(&request, NameRule::Label, errors);
+                key = format!("{name}/{}", request.text());
+            }
+            let start = format!("{name}/");
+            if seen.contains(&key) {
+                errors.push(told(Mistake::Duplicate(key.as_str().into()), String::new()));
+            } else if request.is_empty() && seen.iter().any(|one| one.starts_with(&start)) {
+                errors.push(told(Mistake::Duplicate(name.into()), String::new()));
+            }
+            seen.insert(key);
+        }
+        if !names.contains(name) {
+            let known: Vec<&str> = names.iter().copied().collect();
+            let which = match known.is_empty() {
+                true => " which is empty".to_owned(),
+                false => format!(": {}", known.join(", ")),
+            };
+            let detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
+            errors.push(told(Mistake::NotFound(name.into()), detail));
+        }
     }
 }
 
@@ -184,7 +322,7 @@ mod tests {
             ),
         ] {
             let mut errors = Vec::new();
-            check_requirements(&Spot::root("r", &resources), &mut errors);
+            check_requirements(&Spot::root("r", &resources), Asker::Container, &mut errors);
             let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
             assert_eq!(texts.join("\n"), expected, "{resources}");
         }

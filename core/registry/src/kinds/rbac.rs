@@ -42,7 +42,12 @@ pub(super) static CLUSTER_ROLE: Sheet = Sheet {
                 ));
             }
             for selector in selectors.items() {
+                let before = errors.len();
                 labels::check_selector(&selector, errors);
+                if errors.len() > before {
+                    let why = "invalid label selector.";
+                    errors.push(FieldError::invalid(selector.path(), Value::Null, why));
+                }
             }
         }
     },

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::checks::{self, same};
 use super::fill::Fill::{Empty, Int, Text};
 use super::fill::{each, fill};
+use super::labels;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
-use super::statuses;
+use super::statuses::Counts;
 use super::templates;
 use crate::object::{Meta, Object, at};
 
@@ -40,9 +41,39 @@ pub(super) static DEPLOYMENT: Sheet = Sheet {
     generation: &["spec"],
     counts_annotations: true,
     check: check_deployment,
-    check_status: |new, _, errors| statuses::check_replicas(new, "readyReplicas", errors),
+    check_status: |new, old, errors| {
+        let counts = Counts {
+            all: &[
+                "observedGeneration",
+                "replicas",
+                "updatedReplicas",
+                "readyReplicas",
+                "availableReplicas",
+                "unavailableReplicas",
+                "terminatingReplicas",
+                "collisionCount",
+            ],
+            parts: &["updatedReplicas", "readyReplicas", "availableReplicas"],
+            ready: "readyReplicas",
+        };
+        counts.check(new, old, errors);
+    },
     check_update: check_selector_is_kept,
     ..Sheet::PLAIN
+};
+
+/// What ReplicaSets and ReplicationControllers count.
+const REPLICA_COUNTS: Counts = Counts {
+    all: &[
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "terminatingReplicas",
+    ],
+    parts: &["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
+    ready: "readyReplicas",
 };
 
 pub(super) static REPLICA_SET: Sheet = Sheet {
@@ -63,7 +94,7 @@ pub(super) static REPLICA_SET: Sheet = Sheet {
         templates::check_with_selector(&spec, "ReplicaSet", "deployment", errors);
     },
     check_update: check_selector_is_kept,
-    check_status: |new, _, errors| statuses::check_replicas(new, "readyReplicas", errors),
+    check_status: |new, old, errors| REPLICA_COUNTS.check(new, old, errors),
     fields: &["status.replicas"],
     ..Sheet::PLAIN
 };
@@ -83,7 +114,7 @@ pub(super) static REPLICATION_CONTROLLER: Sheet = Sheet {
     create: |object, _| count_nothing(object),
     generation: &["spec"],
     check: check_replication_controller,
-    check_status: |new, _, errors| statuses::check_replicas(new, "readyReplicas", errors),
+    check_status: |new, old, errors| REPLICA_COUNTS.check(new, old, errors),
     fields: &["status.replicas"],
     ..Sheet::PLAIN
 };
@@ -125,8 +156,28 @@ pub(super) static DAEMON_SET: Sheet = Sheet {
     },
     generation: &["spec"],
     check: check_daemon_set,
-    check_status: |new, _, errors| statuses::check_counts(&Spot::of(new, "status"), errors),
-    check_update: check_selector_is_kept,
+    check_whole_update: Some(|new, old, errors| {
+        check_selector_is_kept(new, old, errors);
+        check_daemon_set(new, errors);
+    }),
+    check_status: |new, old, errors| {
+        let counts = Counts {
+            all: &[
+                "currentNumberScheduled",
+                "numberMisscheduled",
+                "desiredNumberScheduled",
+                "numberReady",
+                "observedGeneration",
+                "updatedNumberScheduled",
+                "numberAvailable",
+                "numberUnavailable",
+                "collisionCount",
+            ],
+            parts: &[],
+            ready: "",
+        };
+        counts.check(new, old, errors);
+    },
     ..Sheet::PLAIN
 };
 
@@ -251,7 +302,19 @@ fn check_replication_controller(object: &Object, errors: &mut Errors) {
 
 fn check_daemon_set(object: &Object, errors: &mut Errors) {
     let spec = Spot::of(object, "spec");
-    templates::check_with_selector(&spec, "DaemonSet", "daemonset", errors);
+    let (selector, template) = (spec.get("selector"), spec.get("template"));
+    labels::check_selector(&selector, errors);
+    let compiled = labels::compiled(selector.value());
+    let meta = template.get("metadata");
+    let own = meta.get("labels");
+    if compiled.is_some_and(|compiled| !labels::accepts(&compiled, own.value())) {
+        errors.push(own.invalid("`selector` does not match template `labels`"));
+    }
+    if selector.is_set() && templates::is_empty_selector(selector.value()) {
+        errors.push(selector.invalid("empty selector is invalid for daemonset"));
+    }
+    templates::check(&template, errors);
+    templates::check_runs_forever(&template, "DaemonSet", errors);
     checks::not_negative(&spec.get("minReadySeconds"), errors);
     let strategy = spec.get("updateStrategy");
     match strategy.get("type").text() {
@@ -261,6 +324,8 @@ fn check_daemon_set(object: &Object, errors: &mut Errors) {
             let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
             for share in [&unavailable, &surge] {
                 checks::number_or_percent(share, errors);
+            }
+            for share in [&unavailable, &surge] {
                 checks::at_most_hundred_percent(share, errors);
             }
             match (

@@ -152,15 +152,8 @@ fn check(request: &Object, old: Option<&Object>, errors: &mut Errors) {
             errors
                 .push(signer.invalid("the legacy signerName is not allowed via this API version"));
         }
-    } else if checks::required(&signer, errors) {
-        let parts = signer.text().split_once('/');
-        let is_qualified =
-            parts.is_some_and(|(domain, path)| domain.contains('.') && !path.is_empty());
-        if !is_qualified {
-            errors.push(signer.invalid(
-                "must be a fully qualified domain and path of the form 'example.com/signer-name'",
-            ));
-        }
+    } else {
+        checks::signer_name(&signer, errors);
     }
     let seconds = spec.get("expirationSeconds");
     if seconds.int().is_some_and(|seconds| seconds < 600) {

@@ -72,6 +72,20 @@ impl<'p, 'v> Spot<'p, 'v> {
         }
     }
 
+    /// This place with another value, which upstream shows in its stead.
+    pub(super) fn told_as_whole(&self, value: &'v Value) -> Self {
+        Self { value, ..*self }
+    }
+
+    /// A value that upstream tells of as if it were a key of this one.
+    pub(super) fn told_as_key(&'p self, key: &'v str, value: &'v Value) -> Self {
+        Self {
+            parent: Some(self),
+            step: Step::Key(key),
+            value,
+        }
+    }
+
     /// A key of this map, whatever it looks like.
     pub(super) fn key(&'p self, key: &'v str) -> Self {
         Self {
@@ -113,6 +127,11 @@ impl<'p, 'v> Spot<'p, 'v> {
         self.value.as_i64()
     }
 
+    /// This number; zero if it is none, as Go has it.
+    pub(super) fn number(&self) -> i64 {
+        self.int().unwrap_or(0)
+    }
+
     pub(super) fn flag(&self) -> bool {
         self.value == &Value::Bool(true)
     }
@@ -139,6 +158,32 @@ impl<'p, 'v> Spot<'p, 'v> {
 
     pub(super) fn invalid(&self, detail: impl Into<String>) -> FieldError {
         FieldError::invalid(self.path(), self.value.clone(), detail)
+    }
+
+    /// A text that is wrong; where there is none, the empty one that Go has in its place is shown.
+    pub(super) fn invalid_text(&self, detail: impl Into<String>) -> FieldError {
+        FieldError::invalid(self.path(), self.text(), detail)
+    }
+
+    /// A number that is wrong; where there is none, the zero that Go has in its place is shown.
+    pub(super) fn invalid_number(&self, detail: impl Into<String>) -> FieldError {
+        FieldError::invalid(self.path(), self.number(), detail)
+    }
+
+    /// A value that is wrong and that upstream does not show.
+    pub(super) fn invalid_unshown(&self, detail: impl Into<String>) -> FieldError {
+        FieldError {
+            field: self.path(),
+            mistake: Mistake::Told {
+                reason: "FieldValueInvalid",
+                message: "Invalid value".to_owned(),
+            },
+            detail: detail.into(),
+        }
+    }
+
+    pub(super) fn too_many(&self, max: usize) -> FieldError {
+        FieldError::too_many(self.path(), self.items().count(), max)
     }
 
     pub(super) fn forbidden(&self, detail: impl Into<String>) -> FieldError {

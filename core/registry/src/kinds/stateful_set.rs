@@ -9,9 +9,10 @@ use super::NameRule;
 use super::checks::{self, same};
 use super::fill::Fill::{Empty, Int, OptionalText, Text};
 use super::fill::{each, fill, fill_each};
+use super::labels;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
-use super::statuses;
+use super::statuses::Counts;
 use super::templates;
 use crate::object::{Object, at};
 
@@ -49,6 +50,7 @@ pub(super) static STATEFUL_SET: Sheet = Sheet {
     default: default_strategy_and_claims,
     fresh_status: true,
     create: |object, _| {
+        drop_unavailable(object);
         each(object, "status", &mut |status| {
             fill(
                 status,
@@ -56,15 +58,48 @@ pub(super) static STATEFUL_SET: Sheet = Sheet {
             );
         });
     },
+    update: |new, _| drop_unavailable(new),
     generation: &["spec"],
-    check,
-    check_update,
-    check_status: |new, _, errors| {
-        statuses::check_replicas(new, "status.readyReplicas", errors);
+    check: |object, errors| check(object, true, errors),
+    check_whole_update: Some(|new, old, errors| {
+        check(new, false, errors);
+        check_update(new, old, errors);
+    }),
+    check_status: |new, old, errors| {
+        let counts = Counts {
+            all: &[
+                "replicas",
+                "readyReplicas",
+                "currentReplicas",
+                "updatedReplicas",
+                "availableReplicas",
+                "observedGeneration",
+                "collisionCount",
+            ],
+            parts: &[
+                "readyReplicas",
+                "currentReplicas",
+                "updatedReplicas",
+                "availableReplicas",
+            ],
+            ready: "status.readyReplicas",
+        };
+        counts.check(new, old, errors);
     },
     names: NameRule::Label,
     ..Sheet::PLAIN
 };
+
+/// How many pods may be missing during a roll is off by default upstream.
+fn drop_unavailable(object: &mut Object) {
+    each(
+        object,
+        "spec.updateStrategy.rollingUpdate",
+        &mut |rolling| {
+            rolling.remove("maxUnavailable");
+        },
+    );
+}
 
 fn default_strategy_and_claims(object: &mut Object) {
     each(object, "spec.updateStrategy", &mut |strategy| {
@@ -90,7 +125,7 @@ fn default_strategy_and_claims(object: &mut Object) {
                 ("kind", Text("PersistentVolumeClaim")),
             ],
         );
-        super::volumes::default_claim(claim);
+        super::claims::default_claim(claim);
     });
     fill_each(
         object,
@@ -99,10 +134,13 @@ fn default_strategy_and_claims(object: &mut Object) {
     );
 }
 
-fn check(object: &Object, errors: &mut Errors) {
+/// What cannot change is looked at in new objects only.
+fn check(object: &Object, is_new: bool, errors: &mut Errors) {
     let spec = Spot::of(object, "spec");
     let policy = spec.get("podManagementPolicy");
-    if !["OrderedReady", "Parallel"].contains(&policy.text()) {
+    if policy.is_empty() {
+        errors.push(policy.required(""));
+    } else if !["OrderedReady", "Parallel"].contains(&policy.text()) {
         errors.push(policy.invalid("must be 'OrderedReady' or 'Parallel'"));
     }
     check_strategy(&spec.get("updateStrategy"), errors);
@@ -110,20 +148,37 @@ fn check(object: &Object, errors: &mut Errors) {
     for moment in ["whenDeleted", "whenScaled"] {
         checks::one_of_if_set(&retention.get(moment), &["Retain", "Delete"], errors);
     }
+    let claims = spec.get("volumeClaimTemplates");
+    for claim in claims.items().filter(|_| is_new) {
+        super::claims::check_spec(&claim.get("spec"), false, errors);
+    }
     for field in ["replicas", "minReadySeconds"] {
         checks::not_negative(&spec.get(field), errors);
     }
     checks::not_negative(&spec.get("ordinals").get("start"), errors);
     let service = spec.get("serviceName");
-    if !service.is_empty() {
+    if is_new && !service.is_empty() {
         checks::name(&service, NameRule::Label, errors);
+    }
+    let selector = spec.get("selector");
+    checks::given(&selector, errors);
+    labels::check_selector(&selector, errors);
+    if selector.is_set() && templates::is_empty_selector(selector.value()) {
+        errors.push(selector.invalid("empty selector is invalid for statefulset"));
     }
     // The claims' volumes are mounted as if the template had them.
     let mut whole = spec.value().clone();
     add_claimed_volumes(&mut whole);
     let whole = Spot::root("spec", &whole);
-    checks::given(&whole.get("selector"), errors);
-    templates::check_with_selector(&whole, "StatefulSet", "statefulset", errors);
+    let template = whole.get("template");
+    match labels::compiled(selector.value()) {
+        Some(compiled) => {
+            templates::check_selected(&template, &compiled, errors);
+            templates::check(&template, errors);
+        }
+        None => errors.push(selector.invalid("")),
+    }
+    templates::check_runs_forever(&template, "StatefulSet", errors);
 }
 
 fn add_claimed_volumes(spec: &mut Value) {
@@ -140,10 +195,13 @@ fn add_claimed_volumes(spec: &mut Value) {
     if claims.is_empty() {
         return;
     }
-    let names: Vec<Value> = claims
-        .iter()
-        .map(|claim| claim["metadata"]["name"].clone())
-        .collect();
+    let mut names: Vec<Value> = Vec::new();
+    for claim in &claims {
+        let name = &claim["metadata"]["name"];
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
     let own = pod.remove("volumes");
     let own = own.as_ref().and_then(Value::as_array).into_iter().flatten();
     let own = own
@@ -159,6 +217,7 @@ fn add_claimed_volumes(spec: &mut Value) {
 fn check_strategy(strategy: &Spot, errors: &mut Errors) {
     let rolling = strategy.get("rollingUpdate");
     match strategy.get("type").text() {
+        "" => errors.push(strategy.required("")),
         "OnDelete" if rolling.is_set() => {
             errors.push(rolling.invalid("only allowed for updateStrategy 'RollingUpdate'"));
         }
@@ -184,6 +243,10 @@ fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
         CHANGEABLE.iter().for_each(|field| {
             spec.remove(*field);
         });
+        // What kind of template it is goes without saying.
+        each(&mut spec, "volumeClaimTemplates[]", &mut |claim| {
+            claim.retain(|field, _| field != "apiVersion" && field != "kind");
+        });
         Value::Object(spec)
     };
     if !same(&rest(new), &rest(old)) {
@@ -194,3 +257,20 @@ fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
         ));
     }
 }
+
+/// The revisions that remember what workloads were.
+pub(super) static CONTROLLER_REVISION: Sheet = Sheet {
+    check: |revision, errors| checks::not_negative(&Spot::of(revision, "revision"), errors),
+    check_create: |revision, errors| {
+        let data = Spot::of(revision, "data");
+        if !data.is_set() {
+            errors.push(data.required("data is mandatory"));
+        } else if !data.value().is_object() {
+            errors.push(data.required("data must be a valid JSON object"));
+        }
+    },
+    check_update: |new, old, errors| {
+        checks::immutable(&Spot::of(new, "data"), at(old, "data"), errors);
+    },
+    ..Sheet::PLAIN
+};

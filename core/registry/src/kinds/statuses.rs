@@ -4,39 +4,42 @@
 
 use super::checks;
 use super::spot::{Errors, Spot};
-use crate::field_error::FieldError;
-use crate::object::Object;
+use crate::object::{Object, at};
 
-/// Counts of replicas: none below zero, none above all replicas, and none available that is not
-/// ready.
-pub(super) fn check_replicas(object: &Object, ready: &str, errors: &mut Errors) {
-    let status = Spot::of(object, "status");
-    check_counts(&status, errors);
-    let count = |field| status.get(field).int().unwrap_or(0);
-    for field in [
-        "updatedReplicas",
-        "fullyLabeledReplicas",
-        "currentReplicas",
-        "readyReplicas",
-        "availableReplicas",
-    ] {
-        if count(field) > count("replicas") {
-            let why = "cannot be greater than status.replicas";
-            let place = status.get(field).path();
-            errors.push(FieldError::invalid(place, count(field), why));
-        }
-    }
-    if count("availableReplicas") > count("readyReplicas") {
-        let available = status.get("availableReplicas");
-        errors.push(available.invalid(format!("cannot be greater than {ready}")));
-    }
+/// What a kind counts, in the order in which upstream looks at it.
+pub(super) struct Counts {
+    /// Numbers that are not below zero.
+    pub(super) all: &'static [&'static str],
+    /// Those of them that are parts of all replicas.
+    pub(super) parts: &'static [&'static str],
+    /// How upstream names the replicas that are ready.
+    pub(super) ready: &'static str,
 }
 
-/// Numbers that only count: none below zero.
-pub(super) fn check_counts(status: &Spot, errors: &mut Errors) {
-    for (name, value) in status.entries() {
-        if value.is_number() {
-            checks::not_negative(&status.field_named(name), errors);
+impl Counts {
+    /// None below zero, none above all replicas, and none available that is not ready.
+    pub(super) fn check(&self, new: &Object, old: &Object, errors: &mut Errors) {
+        let status = Spot::of(new, "status");
+        for field in self.all {
+            checks::not_negative(&status.get(field), errors);
+        }
+        let count = |field| status.get(field).number();
+        for field in self.parts {
+            if count(field) > count("replicas") {
+                let why = "cannot be greater than status.replicas";
+                errors.push(status.get(field).invalid_number(why));
+            }
+        }
+        let (available, ready) = (status.get("availableReplicas"), self.ready);
+        if !ready.is_empty() && available.number() > count("readyReplicas") {
+            errors.push(available.invalid_number(format!("cannot be greater than {ready}")));
+        }
+        let collisions = status.get("collisionCount");
+        let before = at(old, "status.collisionCount").as_i64();
+        if self.all.contains(&"collisionCount")
+            && before.is_some_and(|before| collisions.int().is_none_or(|now| now < before))
+        {
+            errors.push(collisions.invalid_number("cannot be decremented"));
         }
     }
 }
@@ -45,6 +48,12 @@ pub(super) fn check_counts(status: &Spot, errors: &mut Errors) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    const COUNTS: Counts = Counts {
+        all: &["replicas", "collisionCount"],
+        parts: &["updatedReplicas"],
+        ready: "readyReplicas",
+    };
 
     #[test]
     fn counts_are_whole_and_parts_are_smaller() {
@@ -68,7 +77,8 @@ mod tests {
         ] {
             let object = json!({"status": status});
             let mut errors = Vec::new();
-            check_replicas(object.as_object().unwrap(), "readyReplicas", &mut errors);
+            let object = object.as_object().unwrap();
+            COUNTS.check(object, object, &mut errors);
             // A negative total is below everything else.
             let first = errors.first().map(ToString::to_string).unwrap_or_default();
             assert_eq!(first, expected);

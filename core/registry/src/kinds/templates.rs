@@ -12,12 +12,14 @@ use super::spot::{Errors, Spot};
 /// The template itself.
 pub(super) fn check(template: &Spot, errors: &mut Errors) {
     let value = template.value();
-    labels::check_labels(
-        &template.told_as("labels", &value["metadata"]["labels"]),
-        errors,
-    );
-    pod::check_spec(&template.get("spec"), false, errors);
     let spec = template.get("spec");
+    let meta = &value["metadata"];
+    labels::check_labels(&template.told_as("labels", &meta["labels"]), errors);
+    let annotations = template.told_as("annotations", &meta["annotations"]);
+    labels::check_annotations(&annotations, errors);
+    pod::check_annotations(&annotations, &spec, errors);
+    pod::check_spec(&spec, None, None, errors);
+    pod::check_profiles(&meta["annotations"], &spec, errors);
     let debuggers = spec.get("ephemeralContainers");
     if !debuggers.is_empty() {
         errors.push(debuggers.forbidden("ephemeral containers not allowed in pod template"));
@@ -67,7 +69,8 @@ pub(super) fn check_with_selector(spec: &Spot, owner: &str, empty: &str, errors:
     }
 }
 
-fn is_empty_selector(selector: &Value) -> bool {
+/// Whether a selector selects everything, by saying nothing.
+pub(super) fn is_empty_selector(selector: &Value) -> bool {
     let is_empty = |part: &Value| {
         part.as_object().is_none_or(|map| map.is_empty())
             && part.as_array().is_none_or(|list| list.is_empty())

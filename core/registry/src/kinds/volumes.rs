@@ -1,29 +1,21 @@
-//! Storage: PersistentVolumes, PersistentVolumeClaims, StorageClasses, CSI drivers.
+//! PersistentVolumes.
 //!
-//! Upstream: `pkg/apis/core/{v1/defaults.go,validation/validation.go}`,
-//! `pkg/apis/storage/{v1/defaults.go,validation/validation.go}`.
+//! Upstream: `pkg/apis/core/{v1/defaults.go,validation/validation.go}`.
 
 use serde_json::{Value, json};
 
 use super::NameRule;
 use super::checks::{self, quantity, same};
-use super::fill::Fill::{Bool, By, Empty, OneText, OptionalText, Text};
-use super::fill::{each, fill};
-use super::labels;
+use super::claims::{VOLUME_MODES, check_access_modes};
+use super::fill::Fill::{Bool, Empty, OptionalText, Text};
+use super::fill::each;
 use super::pod;
 use super::sheet::Sheet;
+use super::sources::{self, Of};
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
-use crate::object::{Object, at};
-use flyball_api::Quantity;
+use crate::object::{Meta, Object, at};
 
-const ACCESS_MODES: &[&str] = &[
-    "ReadOnlyMany",
-    "ReadWriteMany",
-    "ReadWriteOnce",
-    "ReadWriteOncePod",
-];
-const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
 /// The fields of a volume's spec that are not its source.
 const VOLUME_FIELDS: [&str; 9] = [
     "accessModes",
@@ -36,6 +28,32 @@ const VOLUME_FIELDS: [&str; 9] = [
     "volumeAttributesClassName",
     "volumeMode",
 ];
+/// The sources in the order in which upstream looks at them.
+const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+const INLINE: &str = "may not be specified in the context of inline volumes";
 
 pub(super) static PERSISTENT_VOLUME: Sheet = Sheet {
     defaults: &[
@@ -65,124 +83,13 @@ pub(super) static PERSISTENT_VOLUME: Sheet = Sheet {
         let status = json!({"phase": "Pending", "lastPhaseTransitionTime": now});
         volume.insert("status".to_owned(), status);
     },
-    check: check_volume,
-    check_update: |new, old, errors| {
-        if !same(&source(new), &source(old)) {
-            errors.push(FieldError::forbidden(
-                "spec.persistentvolumesource",
-                "spec.persistentvolumesource is immutable after creation",
-            ));
-        }
-        if at(new, "spec.volumeMode") != at(old, "spec.volumeMode") {
-            let mode = at(new, "spec.volumeMode").clone();
-            errors.push(FieldError::invalid(
-                "volumeMode",
-                mode,
-                "field is immutable",
-            ));
-        }
+    check: |volume, errors| {
+        check_spec(&Spot::of(volume, "spec"), volume.name(), false, errors);
     },
+    check_update,
     fields: &["name"],
     ..Sheet::PLAIN
 };
-
-pub(super) static PERSISTENT_VOLUME_CLAIM: Sheet = Sheet {
-    defaults: &[],
-    default: default_claim,
-    create: |claim, _| {
-        claim.insert("status".to_owned(), json!({"phase": "Pending"}));
-        mirror_data_source(claim);
-    },
-    check: |claim, errors| check_claim(&Spot::of(claim, "spec"), errors),
-    check_update: check_claim_update,
-    fields: &["name"],
-    ..Sheet::PLAIN
-};
-
-pub(super) static STORAGE_CLASS: Sheet = Sheet {
-    defaults: &[
-        ("reclaimPolicy", OptionalText("Delete")),
-        ("volumeBindingMode", OptionalText("Immediate")),
-    ],
-    check: |class, errors| {
-        checks::required(&Spot::of(class, "provisioner"), errors);
-        checks::one_of_if_set(
-            &Spot::of(class, "reclaimPolicy"),
-            &["Delete", "Retain"],
-            errors,
-        );
-        let mode = Spot::of(class, "volumeBindingMode");
-        checks::one_of_if_set(&mode, &["Immediate", "WaitForFirstConsumer"], errors);
-    },
-    check_update: |new, old, errors| {
-        for field in ["parameters", "provisioner", "reclaimPolicy"] {
-            checks::immutable(&Spot::of(new, field), at(old, field), errors);
-        }
-        let mode = Spot::of(new, "volumeBindingMode");
-        checks::immutable(&mode, at(old, "volumeBindingMode"), errors);
-    },
-    ..Sheet::PLAIN
-};
-
-pub(super) static CSI_DRIVER: Sheet = Sheet {
-    defaults: &[
-        ("spec", Empty),
-        ("spec.attachRequired", Bool(true)),
-        ("spec.podInfoOnMount", Bool(false)),
-        ("spec.storageCapacity", Bool(false)),
-        (
-            "spec.fsGroupPolicy",
-            OptionalText("ReadWriteOnceWithFSType"),
-        ),
-        ("spec.volumeLifecycleModes", OneText("Persistent")),
-        ("spec.requiresRepublish", Bool(false)),
-        ("spec.seLinuxMount", Bool(false)),
-    ],
-    ..Sheet::PLAIN
-};
-
-/// Fills up a claim, alone or as a template of a StatefulSet.
-pub(super) fn default_claim(claim: &mut Object) {
-    fill(
-        claim,
-        &[
-            ("spec", Empty),
-            ("spec.volumeMode", OptionalText("Filesystem")),
-            ("spec.resources", Empty),
-            ("spec.dataSource.apiGroup", By(|_| Some(Value::Null))),
-            ("spec.dataSourceRef.apiGroup", By(|_| Some(Value::Null))),
-            ("status", Empty),
-            ("status.phase", Text("Pending")),
-        ],
-    );
-    for resources in ["spec.resources", "status"] {
-        each(claim, resources, &mut |resources| {
-            for list in ["limits", "requests", "capacity"] {
-                pod::round_list(resources, list);
-            }
-        });
-    }
-}
-
-/// A claim's data comes from one source that stands in two fields, one of them for clients of old.
-fn mirror_data_source(claim: &mut Object) {
-    each(claim, "spec", &mut |spec| {
-        let get = |field: &str| spec.get(field).filter(|value| !value.is_null()).cloned();
-        match (get("dataSource"), get("dataSourceRef")) {
-            (Some(source), None) => {
-                spec.insert("dataSourceRef".to_owned(), source);
-            }
-            (None, Some(source)) if source["namespace"].as_str().unwrap_or_default().is_empty() => {
-                let mut source = source;
-                if let Value::Object(fields) = &mut source {
-                    fields.remove("namespace");
-                }
-                spec.insert("dataSource".to_owned(), source);
-            }
-            _ => {}
-        }
-    });
-}
 
 fn source(volume: &Object) -> Value {
     let mut spec = at(volume, "spec").as_object().cloned().unwrap_or_default();
@@ -190,144 +97,247 @@ fn source(volume: &Object) -> Value {
     Value::Object(spec)
 }
 
-fn check_access_modes(modes: &Spot, missing: &str, errors: &mut Errors) {
-    if modes.is_empty() {
-        errors.push(modes.required(missing));
+fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
+    let (mut after, before) = (source(new), source(old));
+    if before["csi"].is_object()
+        && before["csi"]["controllerExpandSecretRef"].is_null()
+        && let Some(csi) = after["csi"].as_object_mut()
+    {
+        csi.remove("controllerExpandSecretRef");
     }
-    let (mut alone, mut others) = (false, false);
-    for mode in modes.items() {
-        if !ACCESS_MODES.contains(&mode.text()) {
-            errors.push(FieldError::not_supported(
-                modes.path(),
-                mode.text(),
-                ACCESS_MODES,
-            ));
-        } else if mode.text() == "ReadWriteOncePod" {
-            alone = true;
-        } else {
-            others = true;
-        }
-    }
-    if alone && others {
-        errors.push(modes.forbidden("may not use ReadWriteOncePod with other access modes"));
-    }
-}
-
-fn check_positive(amount: &Value, path: String, errors: &mut Errors) {
-    if quantity(amount).is_some_and(|amount| amount <= Quantity::ZERO) {
-        errors.push(FieldError::invalid(
-            path,
-            amount.clone(),
-            "must be greater than zero",
+    if !same(&after, &before) {
+        errors.push(FieldError::forbidden(
+            "spec.persistentvolumesource",
+            "spec.persistentvolumesource is immutable after creation",
         ));
     }
+    let spec = Spot::of(new, "spec");
+    let mode = spec.get("volumeMode");
+    if mode.value() != at(old, "spec.volumeMode") {
+        errors.push(FieldError::invalid(
+            "volumeMode",
+            mode.value().clone(),
+            "field is immutable",
+        ));
+    }
+    let affinity = at(old, "spec.nodeAffinity");
+    if !affinity.is_null() && !is_same_affinity(spec.get("nodeAffinity").value(), affinity) {
+        let why = "field is immutable, except for updating from beta label to GA";
+        errors.push(FieldError::invalid(
+            "nodeAffinity",
+            spec.get("nodeAffinity").value().clone(),
+            why,
+        ));
+    }
+    let class = spec.get("volumeAttributesClassName");
+    if !class.is_set() && !at(old, "spec.volumeAttributesClassName").is_null() {
+        errors.push(class.forbidden("update from non-nil value to nil is forbidden"));
+    }
 }
 
-fn check_volume(volume: &Object, errors: &mut Errors) {
-    let spec = Spot::of(volume, "spec");
-    check_access_modes(&spec.get("accessModes"), "", errors);
-    let capacity = spec.get("capacity");
+/// Labels that have got another name since, which a volume may take over.
+const RENAMED: [(&str, &str); 5] = [
+    (
+        "failure-domain.beta.kubernetes.io/zone",
+        "topology.kubernetes.io/zone",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "topology.kubernetes.io/region",
+    ),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    (
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+    ),
+];
+
+/// Whether two affinities are the same but for renamed labels.
+fn is_same_affinity(new: &Value, old: &Value) -> bool {
+    let mut old = old.clone();
+    let terms = old["required"]["nodeSelectorTerms"].as_array_mut();
+    for (at, term) in terms.into_iter().flatten().enumerate() {
+        let after = &new["required"]["nodeSelectorTerms"][at]["matchExpressions"];
+        let expressions = term["matchExpressions"].as_array_mut();
+        for (at, expression) in expressions.into_iter().flatten().enumerate() {
+            let key = expression["key"].as_str().unwrap_or_default();
+            let renamed = RENAMED.iter().find(|(before, _)| *before == key);
+            // A label without another name counts as renamed to none.
+            let renamed = renamed.map_or("", |(_, after)| after);
+            if after[at].is_object() && after[at]["key"].as_str().unwrap_or_default() == renamed {
+                expression["key"] = after[at]["key"].clone();
+            }
+        }
+    }
+    same(new, &old)
+}
+
+/// The spec of a volume, or of one that an attachment holds within itself.
+pub(super) fn check_spec(spec: &Spot, name: &str, is_inline: bool, errors: &mut Errors) {
+    let (capacity, csi) = (spec.get("capacity"), spec.get("csi"));
+    if is_inline {
+        for field in [spec.get("claimRef"), capacity] {
+            if !field.is_empty() {
+                errors.push(field.forbidden(INLINE));
+            }
+        }
+        if !csi.is_set() {
+            errors.push(csi.required("has to be specified in the context of inline volumes"));
+        }
+    }
+    let modes = spec.get("accessModes");
+    if modes.is_empty() {
+        errors.push(modes.required(""));
+    }
+    check_access_modes(&modes, errors);
+    if !is_inline {
+        check_capacity(&capacity, errors);
+    }
+    let policy = spec.get("persistentVolumeReclaimPolicy");
+    match is_inline {
+        true if !policy.is_empty() && policy.text() != "Retain" => {
+            errors.push(policy.forbidden("may only be Retain in the context of inline volumes"));
+        }
+        true => {}
+        false if policy.is_empty() => {}
+        false => checks::one_of(&policy, &["Delete", "Recycle", "Retain"], errors),
+    }
+    check_affinity(&spec.get("nodeAffinity"), is_inline, errors);
+    check_sources(spec, name, errors);
+    let host = spec.get("hostPath");
+    if host.is_set() && is_root(host.get("path").text()) && policy.text() == "Recycle" {
+        errors.push(policy.forbidden("may not be 'recycle' for a hostPath mount of '/'"));
+    }
+    let class = spec.get("storageClassName");
+    if !class.is_empty() {
+        match is_inline {
+            true => errors.push(class.forbidden(INLINE)),
+            false => checks::name(&class, NameRule::Subdomain, errors),
+        }
+    }
+    let mode = spec.get("volumeMode");
+    match is_inline {
+        true if mode.is_set() && mode.text() != "Filesystem" => errors.push(mode.forbidden(
+            "may not specify volumeMode other than Filesystem in the context of inline volumes",
+        )),
+        true => {}
+        false => checks::one_of_if_set(&mode, VOLUME_MODES, errors),
+    }
+    let class = spec.get("volumeAttributesClassName");
+    if class.is_set() && !is_inline {
+        match class.is_empty() {
+            true => errors.push(class.required("an empty string is disallowed")),
+            false => checks::name(&class, NameRule::Subdomain, errors),
+        }
+        if !csi.is_set() {
+            let why = "has to be specified when using volumeAttributesClassName";
+            errors.push(csi.required(why));
+        }
+    }
+}
+
+fn check_capacity(capacity: &Spot, errors: &mut Errors) {
     if capacity.is_empty() {
         errors.push(capacity.required(""));
     }
     if !capacity.key("storage").is_set() || capacity.entries().count() > 1 {
-        let all = capacity.value().clone();
+        let all = match capacity.is_set() {
+            true => capacity.value().clone(),
+            false => Value::Null,
+        };
         errors.push(FieldError::not_supported(
             capacity.path(),
             all,
             &["storage"],
         ));
     }
-    for (name, amount) in capacity.entries() {
-        check_positive(amount, capacity.key(name).path(), errors);
-    }
-    let policies = &["Delete", "Recycle", "Retain"];
-    checks::one_of_if_set(&spec.get("persistentVolumeReclaimPolicy"), policies, errors);
-    let source = source(volume);
-    let sources = source
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(_, value)| !value.is_null());
-    match sources.count() {
-        0 => errors.push(spec.required("must specify a volume type")),
-        1 => {}
-        _ => errors.push(spec.forbidden("may not specify more than 1 volume type")),
-    }
-    let class = spec.get("storageClassName");
-    if !class.is_empty() {
-        checks::name(&class, NameRule::Subdomain, errors);
-    }
-    checks::one_of_if_set(&spec.get("volumeMode"), VOLUME_MODES, errors);
-    let local = spec.get("local");
-    if local.is_set() && !spec.get("nodeAffinity").is_set() {
-        errors.push(
-            spec.get("nodeAffinity")
-                .required("Local volume requires node affinity"),
-        );
+    for (name, _) in capacity.entries() {
+        let amount = capacity.key(name);
+        if let Some(value) = quantity(amount.value()).map(|amount| amount.value())
+            && value < 0
+        {
+            let why = "must be a valid resource quantity";
+            errors.push(FieldError::invalid(amount.path(), value, why));
+        }
+        checks::quantity_positive(&amount, errors);
     }
 }
 
-fn check_claim(spec: &Spot, errors: &mut Errors) {
-    check_access_modes(
-        &spec.get("accessModes"),
-        "at least 1 access mode is required",
-        errors,
-    );
-    labels::check_selector(&spec.get("selector"), errors);
-    let resources = spec.get("resources");
-    let asked = &resources.value()["requests"]["storage"];
-    let path = format!("{}[storage]", resources.path());
-    match asked.is_null() {
-        true => errors.push(FieldError::required(path, "")),
-        false => check_positive(asked, path, errors),
+fn check_affinity(affinity: &Spot, is_inline: bool, errors: &mut Errors) {
+    if !affinity.is_set() {
+        return;
     }
-    let class = spec.get("storageClassName");
-    if !class.is_empty() {
-        checks::name(&class, NameRule::Subdomain, errors);
+    let required = affinity.get("required");
+    if is_inline {
+        errors.push(affinity.forbidden(INLINE));
+    } else if required.is_set() {
+        pod::check_node_selector(&required, errors);
+    } else {
+        errors.push(required.required("must specify required node constraints"));
     }
-    checks::one_of_if_set(&spec.get("volumeMode"), VOLUME_MODES, errors);
 }
 
-/// Of a claim's spec only the size may grow, and what was left open may be filled once.
-fn check_claim_update(new: &Object, old: &Object, errors: &mut Errors) {
-    let (after, before) = (at(new, "spec"), at(old, "spec"));
-    let is_bound = at(old, "status.phase") == "Bound";
-    let rest = |spec: &Value| {
-        let mut spec = spec.clone();
-        if is_bound {
-            spec["resources"]["requests"]["storage"] = Value::Null;
-            spec["volumeAttributesClassName"] = Value::Null;
+fn check_sources(spec: &Spot, name: &str, errors: &mut Errors) {
+    let mut is_given = false;
+    for field in SOURCES {
+        let source = spec.get(field);
+        if !source.is_set() {
+            continue;
         }
-        for field in ["volumeName", "storageClassName"] {
-            if before[field].is_null() {
-                spec[field] = Value::Null;
-            }
+        // Upstream writes some of the names in its own way, and forgets to count one.
+        if is_given && field != "flexVolume" {
+            let told = match field {
+                "cephfs" => "cephFS",
+                other => other,
+            };
+            let why = "may not specify more than 1 volume type";
+            errors.push(spec.told_as(told, source.value()).forbidden(why));
+            continue;
         }
-        spec
-    };
-    if !same(&rest(after), &rest(before)) {
-        errors.push(FieldError::forbidden(
-            "spec",
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName \
-             for bound claims",
-        ));
+        is_given = true;
+        let told = match field {
+            "gcePersistentDisk" => spec.told_as("persistentDisk", source.value()),
+            _ => source,
+        };
+        sources::check(field, &told, Of::Persistent, name, errors);
+        if field == "local" && !spec.get("nodeAffinity").is_set() {
+            let why = "Local volume requires node affinity";
+            errors.push(spec.get("nodeAffinity").required(why));
+        }
     }
-    // A claim whose growth failed may ask for less again, but not for less than it has.
-    let size = |spec: &Value| quantity(&spec["resources"]["requests"]["storage"]);
-    let had = quantity(&at(old, "status.capacity")["storage"]).unwrap_or(Quantity::ZERO);
-    if size(after) < size(before) && size(after) <= Some(had) {
-        errors.push(FieldError::forbidden(
-            "spec.resources.requests.storage",
-            "field can not be less than status.capacity",
-        ));
+    if !is_given {
+        errors.push(spec.required("must specify a volume type"));
     }
-    if after["volumeMode"] != before["volumeMode"] {
-        let mode = after["volumeMode"].clone();
-        errors.push(FieldError::invalid(
-            "volumeMode",
-            mode,
-            "field is immutable",
-        ));
+}
+
+/// Whether a path leads to the root, by whatever way.
+fn is_root(path: &str) -> bool {
+    let mut depth = 0_usize;
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => depth = depth.saturating_sub(1),
+            _ => depth += 1,
+        }
+    }
+    path.starts_with('/') && depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_many_ways_to_the_root() {
+        for (path, leads) in [
+            ("/", true),
+            ("/a/..", true),
+            ("//", true),
+            ("/a", false),
+            ("", false),
+        ] {
+            assert_eq!(is_root(path), leads, "{path}");
+        }
     }
 }

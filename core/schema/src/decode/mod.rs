@@ -13,6 +13,8 @@ mod head;
 mod scalar;
 mod seed;
 mod syntax;
+
+pub use syntax::json_mistake;
 mod time;
 
 use serde::de::DeserializeSeed;

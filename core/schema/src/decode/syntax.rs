@@ -1,5 +1,11 @@
 //! What Go says of a text that is not JSON.
 
+/// What Go says of a text that should be JSON and is not; nothing if it is.
+pub fn json_mistake(text: &[u8]) -> Option<String> {
+    let read = serde_json::from_slice::<serde::de::IgnoredAny>(text);
+    read.err().map(|error| message(text, &error))
+}
+
 /// The message for what serde_json says of a text.
 pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
     let said = error.to_string();

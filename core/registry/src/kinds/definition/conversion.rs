@@ -33,7 +33,7 @@ pub(super) fn check(conversion: &Value, errors: &mut Vec<FieldError>) {
     );
     if strategy == "Webhook" {
         check_client(client, of_client, errors);
-        check_reviews(reviews, of_reviews, errors);
+        check_reviews(reviews, of_reviews, "", errors);
         return;
     }
     let detail = "should not be set when strategy is not set to Webhook";
@@ -62,7 +62,8 @@ fn check_client(client: &Value, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn check_url(url: &str, path: &str, errors: &mut Vec<FieldError>) {
+/// The place of a webhook as an address.
+pub(in crate::kinds) fn check_url(url: &str, path: &str, errors: &mut Vec<FieldError>) {
     let (rest, fragment) = url.split_once('#').unwrap_or((url, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
@@ -106,7 +107,8 @@ fn check_url(url: &str, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn check_service(service: &Value, path: &str, errors: &mut Vec<FieldError>) {
+/// The place of a webhook as a service.
+pub(in crate::kinds) fn check_service(service: &Value, path: &str, errors: &mut Vec<FieldError>) {
     for field in ["name", "namespace"] {
         if service[field].as_str().unwrap_or_default().is_empty() {
             errors.push(FieldError::required(format!("{path}.{field}"), ""));
@@ -143,10 +145,16 @@ fn check_service(service: &Value, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn check_reviews(reviews: &Value, path: &str, errors: &mut Vec<FieldError>) {
+/// Versions in which a webhook takes reviews.
+pub(in crate::kinds) fn check_reviews(
+    reviews: &Value,
+    path: &str,
+    missing: &str,
+    errors: &mut Vec<FieldError>,
+) {
     let listed = reviews.as_array().map_or(&[][..], Vec::as_slice);
     if listed.is_empty() {
-        return errors.push(FieldError::required(path, ""));
+        return errors.push(FieldError::required(path, missing));
     }
     for (at, version) in listed.iter().enumerate() {
         let place = format!("{path}[{at}]");

@@ -8,7 +8,7 @@
 //! `apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`,
 //! `apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go`.
 
-mod conversion;
+pub(super) mod conversion;
 mod expressions;
 mod field_path;
 mod go_json;

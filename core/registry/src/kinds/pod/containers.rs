@@ -4,34 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use super::probes;
 use super::volumes::Volumes;
+use super::{env, probes, restarts, security};
 use crate::field_error::{FieldError, Mistake};
 use crate::kinds::NameRule;
 use crate::kinds::checks::{self, PROTOCOLS};
 use crate::kinds::quantities;
 use crate::kinds::spot::{Errors, Spot};
 
-const ENV_NAME_RULE: &str = "a valid environment variable name must consist only of printable ASCII characters other \
-                             than '='";
-const ENV_SOURCES: [&str; 5] = [
-    "fieldRef",
-    "resourceFieldRef",
-    "configMapKeyRef",
-    "secretKeyRef",
-    "fileKeyRef",
-];
-const ENV_FIELD_PATHS: &[&str] = &[
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-];
 /// What only containers that keep running can have.
 const KEEPERS: [&str; 4] = [
     "lifecycle",
@@ -39,67 +19,111 @@ const KEEPERS: [&str; 4] = [
     "readinessProbe",
     "startupProbe",
 ];
+/// What containers that come later cannot have, in the order of upstream's type.
+const NOT_EPHEMERAL: [&str; 7] = [
+    "ports",
+    "resources",
+    "resizePolicy",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+];
 
 /// The three lists of containers, whose names must all differ.
 pub(super) fn check(spec: &Spot, volumes: &Volumes, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
+    check_lasting(spec, volumes, &mut names, errors);
+    let containers = spec.get("initContainers");
+    for container in containers.items() {
+        check_one(spec, &container, volumes, errors);
+        let restart = container.get("restartPolicy");
+        if restart.is_set() || !container.get("restartPolicyRules").is_empty() {
+            restarts::check_policy(&container, errors);
+        }
+        check_name_is_unique(&container, &mut names, errors);
+        // Each is alone when it runs. Upstream counts from the first all the same.
+        check_host_ports(&containers, &container, 0, &mut BTreeSet::new(), errors);
+        let is_sidecar = restart.text() == "Always";
+        if is_sidecar {
+            probes::check(spec, &container, errors);
+        } else {
+            let kept = KEEPERS.map(|field| container.get(field));
+            for field in kept.iter().filter(|field| field.is_set()) {
+                let why = "may not be set for init containers without restartPolicy=Always";
+                errors.push(field.forbidden(why));
+            }
+            let policies = container.get("resizePolicy");
+            for policy in policies.items() {
+                let restart = policy.get("restartPolicy");
+                if restart.text() == "RestartContainer" {
+                    let why =
+                        "must not be set to 'RestartContainer' for non-sidecar initContainers";
+                    errors.push(restart.invalid(why));
+                }
+            }
+        }
+    }
+    check_ephemeral(spec, volumes, names, errors);
+}
+
+fn check_lasting<'v>(
+    spec: &Spot<'_, 'v>,
+    volumes: &Volumes,
+    names: &mut BTreeSet<&'v str>,
+    errors: &mut Errors,
+) {
     let containers = spec.get("containers");
     if containers.is_empty() {
         errors.push(containers.required(""));
     }
-    let mut names = BTreeSet::new();
+    for container in containers.items() {
+        check_one(spec, &container, volumes, errors);
+        check_name_is_unique(&container, names, errors);
+        probes::check(spec, &container, errors);
+        restarts::check_policy(&container, errors);
+    }
     let mut host_ports = BTreeSet::new();
-    for container in containers.items() {
-        check_one(&container, volumes, errors);
-        check_name_is_unique(&container, &mut names, errors);
-        probes::check(&container, errors);
+    for (at, container) in containers.items().enumerate() {
+        check_host_ports(&containers, &container, at, &mut host_ports, errors);
     }
-    for container in containers.items() {
-        check_host_ports(&container, &mut host_ports, errors);
-    }
-    let containers = spec.get("initContainers");
-    for container in containers.items() {
-        check_one(&container, volumes, errors);
-        check_name_is_unique(&container, &mut names, errors);
-        check_host_ports(&container, &mut BTreeSet::new(), errors);
-        if container.get("restartPolicy").text() == "Always" {
-            probes::check(&container, errors);
-            continue;
-        }
-        for field in KEEPERS
-            .map(|field| container.get(field))
-            .iter()
-            .filter(|field| field.is_set())
-        {
-            errors.push(
-                field.forbidden("may not be set for init containers without restartPolicy=Always"),
-            );
-        }
-    }
+}
+
+fn check_ephemeral<'v>(
+    spec: &Spot<'_, 'v>,
+    volumes: &Volumes,
+    mut names: BTreeSet<&'v str>,
+    errors: &mut Errors,
+) {
     let others = names.clone();
     let containers = spec.get("ephemeralContainers");
     for container in containers.items() {
-        check_one(&container, volumes, errors);
+        check_one(spec, &container, volumes, errors);
+        check_image(&container, errors);
         check_name_is_unique(&container, &mut names, errors);
         let target = container.get("targetContainerName");
         if !target.is_empty() && !others.contains(target.text()) {
             errors.push(target.not_found());
         }
-        for field in [container.get("ports"), container.get("resources")] {
-            if !field.is_empty() {
-                errors.push(field.forbidden("cannot be set for an Ephemeral Container"));
+        let why = "cannot be set for an Ephemeral Container";
+        let fields = NOT_EPHEMERAL.map(|field| container.get(field));
+        for (at, field) in fields.iter().enumerate() {
+            // Lists and amounts may be there without anything in them.
+            let is_given = match at {
+                0..3 => !field.is_empty(),
+                _ => field.is_set(),
+            };
+            if is_given {
+                errors.push(field.forbidden(why));
             }
         }
-        for field in [
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe",
-            "lifecycle",
-        ]
-        .map(|field| container.get(field))
-        .iter()
-        .filter(|field| field.is_set())
-        {
-            errors.push(field.forbidden("cannot be set for an Ephemeral Container"));
+        let mounts = container.get("volumeMounts");
+        for mount in mounts.items() {
+            for path in [mount.get("subPath"), mount.get("subPathExpr")] {
+                if !path.is_empty() {
+                    errors.push(path.forbidden(why));
+                }
+            }
         }
     }
 }
@@ -110,23 +134,45 @@ fn check_name_is_unique<'v>(
     errors: &mut Errors,
 ) {
     let name = container.get("name");
-    if !name.is_empty() && !names.insert(name.text()) {
+    if !names.insert(name.text()) {
         errors.push(name.duplicate());
+    }
+    if name.is_empty() {
+        names.remove("");
     }
 }
 
-fn check_one(container: &Spot, volumes: &Volumes, errors: &mut Errors) {
+/// An image whose name has spaces around it; templates may have such.
+pub(super) fn check_image(container: &Spot, errors: &mut Errors) {
+    let image = container.get("image");
+    if image.text().trim() != image.text() {
+        errors.push(image.invalid("must not have leading or trailing whitespace"));
+    }
+}
+
+fn check_one(spec: &Spot, container: &Spot, volumes: &Volumes, errors: &mut Errors) {
     checks::required_name(&container.get("name"), NameRule::Label, errors);
     checks::required(&container.get("image"), errors);
     let policies = &["File", "FallbackToLogsOnError"];
     checks::one_of(&container.get("terminationMessagePolicy"), policies, errors);
     check_ports(&container.get("ports"), errors);
-    check_env(&container.get("env"), errors);
-    check_env_from(&container.get("envFrom"), errors);
+    env::check(&container.get("env"), errors);
+    env::check_from(&container.get("envFrom"), errors);
     volumes.check_mounts(container, errors);
     let policies = &["Always", "IfNotPresent", "Never"];
     checks::one_of(&container.get("imagePullPolicy"), policies, errors);
-    quantities::check_requirements(&container.get("resources"), errors);
+    let resources = container.get("resources");
+    quantities::check_requirements(&resources, quantities::Asker::Container, errors);
+    quantities::check_claims(
+        &resources.get("claims"),
+        &spec.get("resourceClaims"),
+        errors,
+    );
+    let policy = spec.get("restartPolicy").text();
+    restarts::check_resize(&container.get("resizePolicy"), policy, errors);
+    let host_users = spec.get("hostUsers");
+    let host_users = !host_users.is_set() || host_users.flag();
+    security::check_container(&container.get("securityContext"), host_users, errors);
 }
 
 fn check_ports(ports: &Spot, errors: &mut Errors) {
@@ -141,11 +187,11 @@ fn check_ports(ports: &Spot, errors: &mut Errors) {
             }
         }
         let (inner, outer) = (port.get("containerPort"), port.get("hostPort"));
-        match inner.int() {
-            None | Some(0) => errors.push(inner.required("")),
+        match inner.number() {
+            0 => errors.push(inner.required("")),
             _ => checks::port_number(&inner, errors),
         }
-        if outer.int().is_some_and(|number| number != 0) {
+        if outer.number() != 0 {
             checks::port_number(&outer, errors);
         }
         checks::one_of(&port.get("protocol"), PROTOCOLS, errors);
@@ -153,119 +199,29 @@ fn check_ports(ports: &Spot, errors: &mut Errors) {
 }
 
 /// No two containers can have the same port of the host.
-fn check_host_ports(container: &Spot, taken: &mut BTreeSet<String>, errors: &mut Errors) {
+fn check_host_ports(
+    containers: &Spot,
+    container: &Spot,
+    at: usize,
+    taken: &mut BTreeSet<String>,
+    errors: &mut Errors,
+) {
     let ports = container.get("ports");
-    for port in ports.items() {
-        let number = port.get("hostPort");
-        let Some(outer) = number.int().filter(|outer| *outer != 0) else {
+    for (index, port) in ports.items().enumerate() {
+        let outer = port.get("hostPort").number();
+        if outer == 0 {
             continue;
-        };
+        }
         let (protocol, address) = (port.get("protocol").text(), port.get("hostIP").text());
         let whole = format!("{protocol}/{address}/{outer}");
         if taken.contains(&whole) {
             errors.push(FieldError {
-                field: number.path(),
+                field: format!("{}[{at}].ports[{index}].hostPort", containers.path()),
                 mistake: Mistake::Duplicate(whole.into()),
                 detail: String::new(),
             });
         } else {
             taken.insert(whole);
         }
-    }
-}
-
-fn check_env(env: &Spot, errors: &mut Errors) {
-    for variable in env.items() {
-        let name = variable.get("name");
-        if checks::required(&name, errors) {
-            check_env_name(&name, errors);
-        }
-        let from = variable.get("valueFrom");
-        if !from.is_set() {
-            continue;
-        }
-        let sources = ENV_SOURCES
-            .iter()
-            .filter(|source| from.get(source).is_set())
-            .count();
-        check_env_source(&from, errors);
-        let wrong = if sources == 0 {
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
-        } else if !variable.get("value").is_empty() {
-            "may not be specified when `value` is not empty"
-        } else if sources > 1 {
-            "may not have more than one field specified at a time"
-        } else {
-            continue;
-        };
-        errors.push(FieldError::invalid(from.path(), "", wrong));
-    }
-}
-
-fn check_env_name(name: &Spot, errors: &mut Errors) {
-    if !name
-        .text()
-        .bytes()
-        .all(|byte| (b' '..=b'~').contains(&byte) && byte != b'=')
-    {
-        errors.push(name.invalid(ENV_NAME_RULE));
-    }
-}
-
-fn check_env_source(from: &Spot, errors: &mut Errors) {
-    for source in ["configMapKeyRef", "secretKeyRef"] {
-        let source = from.get(source);
-        if source.is_set() {
-            checks::name(&source.get("name"), NameRule::Subdomain, errors);
-            let key = source.get("key");
-            if checks::required(&key, errors) {
-                checks::config_key(&key, key.text(), errors);
-            }
-        }
-    }
-    let field = from.get("fieldRef");
-    if field.is_set() {
-        let path = field.get("fieldPath");
-        let is_subscripted = path.text().ends_with(']');
-        if checks::required(&path, errors)
-            && !is_subscripted
-            && !ENV_FIELD_PATHS.contains(&path.text())
-        {
-            match path.text() {
-                "metadata.labels" | "metadata.annotations" | "spec.host" => {
-                    errors.push(path.not_supported(ENV_FIELD_PATHS));
-                }
-                other => {
-                    let detail =
-                        format!("error converting fieldPath: field label not supported: {other}");
-                    errors.push(path.invalid(detail));
-                }
-            }
-        }
-    }
-    let resource = from.get("resourceFieldRef");
-    if resource.is_set() {
-        checks::required(&resource.get("resource"), errors);
-    }
-}
-
-fn check_env_from(env_from: &Spot, errors: &mut Errors) {
-    for source in env_from.items() {
-        let prefix = source.get("prefix");
-        check_env_name(&prefix, errors);
-        let given = ["configMapRef", "secretRef"];
-        let given = given.iter().filter(|field| source.get(field).is_set());
-        let mut count = 0;
-        for field in given {
-            count += 1;
-            let reference = source.get(field);
-            checks::required_name(&reference.get("name"), NameRule::Subdomain, errors);
-        }
-        let wrong = match count {
-            0 => "must specify one of: `configMapRef` or `secretRef`",
-            1 => continue,
-            _ => "may not have more than one field specified at a time",
-        };
-        errors.push(FieldError::invalid(env_from.path(), "", wrong));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Upstream: `pkg/apis/core/v1/defaults.go`, `pkg/util/parsers/parsers.go`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::resources;
 use crate::kinds::fill::Fill::{Bool, By, Empty, Int, Nonzero, OptionalText, Text};
@@ -90,6 +90,9 @@ const POD: &[Line] = &[("spec.enableServiceLinks", Bool(true))];
 /// The lists of containers in a pod's spec.
 pub(super) const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
+/// The same lists in the order in which upstream visits all containers.
+pub(super) const VISITED: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
 /// Fills up the spec of a pod, wherever it stands.
 pub(in crate::kinds) fn default_spec(spec: &mut Object) {
     fill(spec, SPEC);
@@ -105,6 +108,48 @@ pub(in crate::kinds) fn default_spec(spec: &mut Object) {
     }
     each(spec, "resources", &mut resources::round);
     mirror_service_account(spec);
+    // A stop takes no less than no time.
+    let grace = spec
+        .get("terminationGracePeriodSeconds")
+        .and_then(Value::as_i64);
+    if grace.is_some_and(|seconds| seconds < 0) {
+        spec.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
+    }
+    drop_disabled(spec);
+}
+
+/// Takes away what is off by default upstream.
+fn drop_disabled(spec: &mut Object) {
+    spec.remove("schedulingGroup");
+    for field in CONTAINERS {
+        each(spec, &format!("{field}[].lifecycle"), &mut |lifecycle| {
+            lifecycle.remove("stopSignal");
+        });
+    }
+    each(spec, "volumes[].projected.sources[]", &mut |source| {
+        source.remove("clusterTrustBundle");
+        source.remove("podCertificate");
+    });
+}
+
+/// The address of a pod stands in two fields, one of them for clients of old, which wins.
+fn mirror_addresses(status: &mut Object) {
+    let first = |status: &Object| {
+        let all = status.get("podIPs").and_then(Value::as_array);
+        let first = all.and_then(|all| all.first()).map(|one| one["ip"].clone());
+        first.and_then(|ip| ip.as_str().map(str::to_owned))
+    };
+    let own = status
+        .get("podIP")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let listed = first(status);
+    if !own.is_empty() && listed.as_deref() != Some(own.as_str()) {
+        status.insert("podIPs".to_owned(), json!([{"ip": own}]));
+    } else if let Some(listed) = listed.filter(|listed| *listed != own) {
+        status.insert("podIP".to_owned(), listed.into());
+    }
 }
 
 /// Fills up a pod template in a field of a spec.
@@ -134,6 +179,7 @@ pub(super) fn default_pod(pod: &mut Object) {
         }
     });
     fill(pod, POD);
+    each(pod, "status", &mut mirror_addresses);
     fill_each(pod, "status.conditions[]", CONDITION);
     each(pod, "spec", &mut default_spec);
 }
@@ -200,7 +246,6 @@ fn tag(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn images_without_a_tag_are_the_latest() {

@@ -2,17 +2,27 @@
 //!
 //! Upstream: `pkg/registry/core/pod/strategy.go`.
 
+mod annotations;
 mod containers;
 mod defaults;
+mod dns;
+mod env;
+pub(super) mod field_refs;
 mod label_keys;
+mod level;
 mod parts;
+mod placement;
 mod probes;
 mod resources;
+mod restarts;
+mod security;
 mod spec;
+mod status;
 #[cfg(test)]
 mod tests;
 mod update;
 mod volumes;
+mod windows;
 
 use flyball_api::Timestamp;
 use serde_json::{Map, Value, json};
@@ -26,7 +36,9 @@ use crate::kinds::NameRule;
 use crate::names;
 use crate::object::{Meta, Object, at};
 
+pub(super) use annotations::{check as check_annotations, check_profiles};
 pub(super) use defaults::default_template;
+pub(super) use placement::{EFFECTS, check_node_selector, check_tolerations};
 pub(super) use resources::round_list;
 pub(super) use spec::check as check_spec;
 
@@ -96,30 +108,33 @@ impl Rules for Pod {
 
     fn validate_create(&self, pod: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
-        check_pod(pod, &mut errors);
+        check_pod(pod, None, &mut errors);
         let spec = Spot::of(pod, "spec");
+        let debuggers = spec.get("ephemeralContainers");
+        if !debuggers.is_empty() {
+            errors.push(debuggers.forbidden("cannot be set on create"));
+        }
         let (node, gates) = (spec.get("nodeName"), spec.get("schedulingGates"));
         if !node.is_empty() && !gates.is_empty() {
             errors
                 .push(node.forbidden("cannot be set until all schedulingGates have been cleared"));
         }
-        let debuggers = spec.get("ephemeralContainers");
-        if !debuggers.is_empty() {
-            errors.push(debuggers.forbidden("cannot be set on create"));
-        }
+        annotations::check_profiles(&pod.meta()["annotations"], &spec, &mut errors);
         errors
     }
 
     fn validate_update(&self, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
-        check_pod(new, &mut errors);
+        check_pod(new, Some(old), &mut errors);
+        annotations::check_update(new, old, &mut errors);
         update::check(new, old, &mut errors);
         errors
     }
 
     fn validate_status_update(&self, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
-        update::check_status(new, old, &mut errors);
+        annotations::check_update(new, old, &mut errors);
+        status::check(new, old, &mut errors);
         errors
     }
 
@@ -133,7 +148,7 @@ impl Rules for Pod {
 
     fn validate_part(&self, part: &str, new: &Object, old: &Object) -> Vec<FieldError> {
         let mut errors = Errors::new();
-        check_pod(new, &mut errors);
+        check_pod(new, Some(old), &mut errors);
         match part {
             "ephemeralcontainers" => parts::check_ephemeral(new, old, &mut errors),
             "resize" => parts::check_resize(new, old, &mut errors),
@@ -185,31 +200,21 @@ fn keep_if_missing(new: &mut Map<String, Value>, old: &Value, field: &str) {
     }
 }
 
-fn check_pod(pod: &Object, errors: &mut Errors) {
+fn check_pod(pod: &Object, old: Option<&Object>, errors: &mut Errors) {
     let spec = Spot::of(pod, "spec");
-    spec::check(&spec, true, errors);
-    if spec.get("serviceAccountName").is_empty() {
-        let volumes = spec.get("volumes");
-        for volume in volumes.items() {
-            let projected = volume.get("projected");
-            let sources = projected.get("sources");
-            for source in sources.items() {
-                let token = source.get("serviceAccountToken");
-                if token.is_set() {
-                    errors.push(
-                        token.forbidden("must not be specified when serviceAccountName is not set"),
-                    );
-                }
-            }
-        }
-    }
+    let meta = Spot::of(pod, "metadata");
+    annotations::check(&meta.get("annotations"), &spec, errors);
+    spec::check(
+        &spec,
+        Some(pod.name()),
+        old.and_then(|old| old.get("spec")),
+        errors,
+    );
+    spec::check_tokens(&spec, errors);
     for field in ["containers", "initContainers"] {
         let containers = spec.get(field);
-        for container in containers.items() {
-            let image = container.get("image");
-            if image.text().trim() != image.text() {
-                errors.push(image.invalid("must not have leading or trailing whitespace"));
-            }
-        }
+        containers
+            .items()
+            .for_each(|container| containers::check_image(&container, errors));
     }
 }

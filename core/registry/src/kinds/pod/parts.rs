@@ -232,11 +232,13 @@ fn check_not_removed(field: &str, new: &Value, old: &Value, errors: &mut Errors)
 /// The container without what a resize may change.
 fn without_sizes(container: &Value) -> Value {
     let mut bare = container.clone();
-    for list in ["requests", "limits"] {
-        if let Some(Value::Object(amounts)) = bare["resources"].get_mut(list) {
-            amounts.remove("cpu");
-            amounts.remove("memory");
+    if let Some(Value::Object(resources)) = bare.get_mut("resources") {
+        for list in ["requests", "limits"] {
+            if let Some(Value::Object(amounts)) = resources.get_mut(list) {
+                amounts.retain(|name, _| name != "cpu" && name != "memory");
+            }
         }
+        resources.retain(|_, amounts| amounts.as_object().is_none_or(|all| !all.is_empty()));
     }
     if let Some(fields) = bare.as_object_mut() {
         fields.remove("resizePolicy");

@@ -2,25 +2,98 @@
 //!
 //! Upstream: `pkg/apis/core/validation/validation.go`.
 
+use crate::field_error::FieldError;
 use crate::kinds::checks;
 use crate::kinds::spot::{Errors, Spot};
 
 const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
+const SIGNALS: &[&str] = &[
+    "SIGABRT",
+    "SIGALRM",
+    "SIGBUS",
+    "SIGCHLD",
+    "SIGCLD",
+    "SIGCONT",
+    "SIGFPE",
+    "SIGHUP",
+    "SIGILL",
+    "SIGINT",
+    "SIGIO",
+    "SIGIOT",
+    "SIGKILL",
+    "SIGPIPE",
+    "SIGPOLL",
+    "SIGPROF",
+    "SIGPWR",
+    "SIGQUIT",
+    "SIGRTMAX",
+    "SIGRTMAX-1",
+    "SIGRTMAX-10",
+    "SIGRTMAX-11",
+    "SIGRTMAX-12",
+    "SIGRTMAX-13",
+    "SIGRTMAX-14",
+    "SIGRTMAX-2",
+    "SIGRTMAX-3",
+    "SIGRTMAX-4",
+    "SIGRTMAX-5",
+    "SIGRTMAX-6",
+    "SIGRTMAX-7",
+    "SIGRTMAX-8",
+    "SIGRTMAX-9",
+    "SIGRTMIN",
+    "SIGRTMIN+1",
+    "SIGRTMIN+10",
+    "SIGRTMIN+11",
+    "SIGRTMIN+12",
+    "SIGRTMIN+13",
+    "SIGRTMIN+14",
+    "SIGRTMIN+15",
+    "SIGRTMIN+2",
+    "SIGRTMIN+3",
+    "SIGRTMIN+4",
+    "SIGRTMIN+5",
+    "SIGRTMIN+6",
+    "SIGRTMIN+7",
+    "SIGRTMIN+8",
+    "SIGRTMIN+9",
+    "SIGSEGV",
+    "SIGSTKFLT",
+    "SIGSTOP",
+    "SIGSYS",
+    "SIGTERM",
+    "SIGTRAP",
+    "SIGTSTP",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGURG",
+    "SIGUSR1",
+    "SIGUSR2",
+    "SIGVTALRM",
+    "SIGWINCH",
+    "SIGXCPU",
+    "SIGXFSZ",
+];
+const WINDOWS_SIGNALS: &[&str] = &["SIGKILL", "SIGTERM"];
+const HEADER_RULE: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', \
+                           regex used for validation is '[-A-Za-z0-9]+')";
 
 /// The probes and the lifecycle of a container.
-pub(super) fn check(container: &Spot, errors: &mut Errors) {
+pub(super) fn check(spec: &Spot, container: &Spot, errors: &mut Errors) {
+    let grace = spec.get("terminationGracePeriodSeconds").int();
     let lifecycle = container.get("lifecycle");
     for moment in [lifecycle.get("postStart"), lifecycle.get("preStop")] {
         if moment.is_set() {
-            check_handler(&moment, errors);
+            check_handler(&moment, grace, errors);
         }
     }
+    check_stop_signal(spec, &lifecycle.get("stopSignal"), errors);
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let probe = container.get(name);
         if !probe.is_set() {
             continue;
         }
-        check_probe(&probe, errors);
+        check_probe(&probe, grace, errors);
         if name == "readinessProbe" {
             let grace = probe.get("terminationGracePeriodSeconds");
             if grace.is_set() {
@@ -28,15 +101,29 @@ pub(super) fn check(container: &Spot, errors: &mut Errors) {
             }
         } else {
             let threshold = probe.get("successThreshold");
-            if threshold.int() != Some(1) {
-                errors.push(threshold.invalid("must be 1"));
+            if threshold.number() != 1 {
+                errors.push(threshold.invalid_number("must be 1"));
             }
         }
     }
 }
 
-fn check_probe(probe: &Spot, errors: &mut Errors) {
-    check_handler(probe, errors);
+fn check_stop_signal(spec: &Spot, signal: &Spot, errors: &mut Errors) {
+    let os = spec.get("os");
+    match os.get("name").text() {
+        _ if !signal.is_set() => {}
+        _ if !os.is_set() => {
+            let why = "may not be set for containers with empty `spec.os.name`";
+            errors.push(signal.forbidden(why));
+        }
+        "windows" => checks::one_of_if_set(signal, WINDOWS_SIGNALS, errors),
+        "linux" => checks::one_of_if_set(signal, SIGNALS, errors),
+        _ => {}
+    }
+}
+
+fn check_probe(probe: &Spot, grace: Option<i64>, errors: &mut Errors) {
+    check_handler(probe, grace, errors);
     for field in [
         "initialDelaySeconds",
         "timeoutSeconds",
@@ -52,24 +139,56 @@ fn check_probe(probe: &Spot, errors: &mut Errors) {
     }
 }
 
-fn check_handler(owner: &Spot, errors: &mut Errors) {
-    let given = HANDLERS.map(|name| owner.get(name));
-    let mut given = given.iter().filter(|handler| handler.is_set());
-    let Some(first) = given.next() else {
-        errors.push(owner.required("must specify a handler type"));
-        return;
-    };
-    if owner.get("exec").is_set() {
-        checks::required(&first.get("command"), errors);
-    } else if owner.get("httpGet").is_set() {
-        checks::required(&first.get("path"), errors);
-        checks::port_number_or_name(&first.get("port"), errors);
-        checks::one_of_if_set(&first.get("scheme"), &["HTTP", "HTTPS"], errors);
-    } else if owner.get("tcpSocket").is_set() || owner.get("grpc").is_set() {
-        checks::port_number_or_name(&first.get("port"), errors);
+fn check_handler(owner: &Spot, grace: Option<i64>, errors: &mut Errors) {
+    let mut is_given = false;
+    for field in HANDLERS {
+        let handler = owner.get(field);
+        if !handler.is_set() {
+            continue;
+        }
+        if is_given {
+            errors.push(handler.forbidden("may not specify more than 1 handler type"));
+            continue;
+        }
+        is_given = true;
+        match field {
+            "exec" => drop(checks::required(&handler.get("command"), errors)),
+            "httpGet" => check_request(&handler, errors),
+            "tcpSocket" => checks::port_number_or_name(&handler.get("port"), errors),
+            "grpc" => checks::port_number(&handler.get("port"), errors),
+            _ => check_sleep(&handler, grace, errors),
+        }
     }
-    for other in given {
-        errors.push(other.forbidden("may not specify more than 1 handler type"));
+    if !is_given {
+        errors.push(owner.required("must specify a handler type"));
+    }
+}
+
+fn check_request(request: &Spot, errors: &mut Errors) {
+    checks::required(&request.get("path"), errors);
+    checks::port_number_or_name(&request.get("port"), errors);
+    let scheme = request.get("scheme");
+    if !["HTTP", "HTTPS"].contains(&scheme.text()) {
+        errors.push(scheme.not_supported(&["HTTP", "HTTPS"]));
+    }
+    let headers = request.get("httpHeaders");
+    for header in headers.items() {
+        let name = header.get("name").text();
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if name.is_empty() || !name.bytes().all(fits) {
+            // Upstream does not say which header it is.
+            errors.push(FieldError::invalid(headers.path(), name, HEADER_RULE));
+        }
+    }
+}
+
+/// A pause before a stop must fit into the time that a stop may take.
+fn check_sleep(sleep: &Spot, grace: Option<i64>, errors: &mut Errors) {
+    let seconds = sleep.get("seconds").number();
+    if let Some(grace) = grace.filter(|grace| !(0..=*grace).contains(&seconds)) {
+        let why =
+            format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+        errors.push(FieldError::invalid(sleep.path(), seconds, why));
     }
 }
 
@@ -101,7 +220,12 @@ mod tests {
         ] {
             let container = json!({"livenessProbe": probe});
             let mut errors = Vec::new();
-            check(&Spot::root("c", &container), &mut errors);
+            let spec = json!({});
+            check(
+                &Spot::root("spec", &spec),
+                &Spot::root("c", &container),
+                &mut errors,
+            );
             let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
             assert_eq!(texts.join("\n"), expected, "{probe}");
         }

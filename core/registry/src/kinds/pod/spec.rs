@@ -4,262 +4,194 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::containers;
 use super::volumes::Volumes;
-use crate::field_error::{FieldError, Mistake};
+use super::{dns, env, level, placement, security, windows};
+use crate::field_error::FieldError;
 use crate::kinds::NameRule;
 use crate::kinds::checks;
 use crate::kinds::labels;
 use crate::kinds::quantities;
+use crate::kinds::sources::Of;
 use crate::kinds::spot::{Errors, Spot};
 
 const DNS_POLICIES: &[&str] = &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const RESTART_POLICIES: &[&str] = &["Always", "OnFailure", "Never"];
 
-/// The spec of a pod or of a template for pods.
-pub(in crate::kinds) fn check(spec: &Spot, is_pod: bool, errors: &mut Errors) {
-    let volumes = Volumes::check(spec, errors);
+/// The spec of a pod with this name, or of a template for pods, which has none.
+/// What the spec was before may have what a new one cannot.
+pub(in crate::kinds) fn check(
+    spec: &Spot,
+    pod: Option<&str>,
+    old: Option<&Value>,
+    errors: &mut Errors,
+) {
+    let of = match pod {
+        Some(_) => Of::Pod,
+        None => Of::Template,
+    };
+    checks::given(&spec.get("terminationGracePeriodSeconds"), errors);
+    let volumes = Volumes::check(spec, pod, of, errors);
+    check_claims(&spec.get("resourceClaims"), errors);
     containers::check(spec, &volumes, errors);
-    let resources = spec.get("resources");
-    if resources.is_set() {
-        quantities::check_requirements(&resources, errors);
-    }
+    level::check(spec, errors);
     if spec.get("hostNetwork").flag() {
-        check_host_network_ports(spec, is_pod, errors);
+        check_host_network_ports(spec, of, errors);
     }
     checks::one_of(&spec.get("restartPolicy"), RESTART_POLICIES, errors);
     checks::one_of(&spec.get("dnsPolicy"), DNS_POLICIES, errors);
     labels::check_labels(&spec.get("nodeSelector"), errors);
-    check_affinity(&spec.get("affinity"), errors);
+    security::check_pod(spec, old, errors);
+    placement::check_affinity(&spec.get("affinity"), errors);
+    dns::check_config(spec, errors);
     let gates = spec.get("readinessGates");
     for gate in gates.items() {
-        let kind = gate.get("conditionType");
-        errors.extend(
-            labels::key_mistakes(kind.text())
-                .into_iter()
-                .map(|why| kind.invalid(why)),
-        );
+        labels::check_qualified_name(&gate.get("conditionType"), errors);
     }
-    check_scheduling_gates(&spec.get("schedulingGates"), errors);
-    check_spread(&spec.get("topologySpreadConstraints"), errors);
-    for (field, rule) in [
-        ("serviceAccountName", NameRule::Subdomain),
-        ("nodeName", NameRule::Subdomain),
-        ("hostname", NameRule::Label),
-        ("subdomain", NameRule::Label),
-        ("priorityClassName", NameRule::Subdomain),
-    ] {
-        let name = spec.get(field);
-        if !name.is_empty() {
-            checks::name(&name, rule, errors);
-        }
-    }
-    let deadline = spec.get("activeDeadlineSeconds");
-    if deadline
-        .int()
-        .is_some_and(|seconds| !(1..=i64::from(i32::MAX)).contains(&seconds))
-    {
-        errors.push(deadline.invalid("must be between 1 and 2147483647, inclusive"));
-    }
-    check_tolerations(&spec.get("tolerations"), errors);
+    placement::check_scheduling_gates(&spec.get("schedulingGates"), errors);
+    placement::check_spread(&spec.get("topologySpreadConstraints"), errors);
+    windows::check_host_process(spec, errors);
+    check_host_users(spec, errors);
+    dns::check_host_name(spec, errors);
+    check_names(
+        spec,
+        &[
+            ("serviceAccountName", NameRule::Subdomain),
+            ("nodeName", NameRule::Subdomain),
+        ],
+        errors,
+    );
+    checks::within(
+        &spec.get("activeDeadlineSeconds"),
+        1,
+        i64::from(i32::MAX),
+        errors,
+    );
+    check_names(
+        spec,
+        &[
+            ("hostname", NameRule::Label),
+            ("subdomain", NameRule::Label),
+        ],
+        errors,
+    );
+    placement::check_tolerations(&spec.get("tolerations"), errors);
+    dns::check_aliases(&spec.get("hostAliases"), errors);
+    check_names(spec, &[("priorityClassName", NameRule::Subdomain)], errors);
     let class = spec.get("runtimeClassName");
     if class.is_set() {
         checks::name(&class, NameRule::Subdomain, errors);
     }
-    let policies = &["PreemptLowerPriority", "Never"];
-    checks::one_of_if_set(&spec.get("preemptionPolicy"), policies, errors);
+    let preemption = spec.get("preemptionPolicy");
+    if preemption.is_set() {
+        checks::one_of(&preemption, &["PreemptLowerPriority", "Never"], errors);
+    }
+    quantities::check_overhead(&spec.get("overhead"), errors);
+    windows::check_os(spec, errors);
+    env::check_files(spec, errors);
+}
+
+fn check_names(spec: &Spot, fields: &[(&'static str, NameRule)], errors: &mut Errors) {
+    for (field, rule) in fields {
+        let name = spec.get(field);
+        if !name.is_empty() {
+            checks::name(&name, *rule, errors);
+        }
+    }
 }
 
 /// On the host's network a port has one number.
-fn check_host_network_ports(spec: &Spot, is_pod: bool, errors: &mut Errors) {
+fn check_host_network_ports(spec: &Spot, of: Of, errors: &mut Errors) {
     let containers = spec.get("containers");
     for container in containers.items() {
         let ports = container.get("ports");
         for port in ports.items() {
-            let outer = port.get("hostPort");
-            let number = outer.int().unwrap_or(0);
+            let (outer, inner) = (port.get("hostPort"), port.get("containerPort"));
             // A template may leave it to its pods.
-            if (is_pod || number != 0) && Some(number) != port.get("containerPort").int() {
-                errors.push(outer.invalid("must match `containerPort` when `hostNetwork` is true"));
+            if (of == Of::Pod || outer.number() != 0) && outer.number() != inner.number() {
+                let why = "must match `containerPort` when `hostNetwork` is true";
+                errors.push(outer.invalid_number(why));
             }
         }
     }
 }
 
-/// What a pod tolerates.
-pub(super) fn check_tolerations(tolerations: &Spot, errors: &mut Errors) {
-    for toleration in tolerations.items() {
-        let [key, operator, value, effect] =
-            ["key", "operator", "value", "effect"].map(|field| toleration.get(field));
-        if !key.is_empty() {
-            errors.extend(
-                labels::key_mistakes(key.text())
-                    .into_iter()
-                    .map(|why| key.invalid(why)),
-            );
-        } else if operator.text() != "Exists" {
-            let why = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-            errors.push(FieldError::invalid(operator.path(), operator.text(), why));
+/// What does not go with users of the pod's own.
+fn check_host_users(spec: &Spot, errors: &mut Errors) {
+    let users = spec.get("hostUsers");
+    if !users.is_set() || users.flag() {
+        return;
+    }
+    let why = "when `hostUsers` is false";
+    // Upstream writes the names of the fields as its type has them.
+    for (field, told) in [
+        ("hostNetwork", "hostNetwork"),
+        ("hostPID", "HostPID"),
+        ("hostIPC", "HostIPC"),
+    ] {
+        let value = spec.get(field);
+        if value.flag() {
+            errors.push(spec.told_as(told, value.value()).forbidden(why));
         }
-        if toleration.get("tolerationSeconds").is_set() && effect.text() != "NoExecute" {
-            let why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.push(FieldError::invalid(effect.path(), effect.text(), why));
-        }
-        match operator.text() {
-            "" | "Equal" => {
-                let wrong = labels::value_mistakes(value.text());
-                if !wrong.is_empty() {
-                    let why = wrong.join(";");
-                    errors.push(FieldError::invalid(operator.path(), value.text(), why));
-                }
+    }
+    for field in super::defaults::VISITED {
+        let containers = spec.get(field);
+        for container in containers.items() {
+            let devices = container.get("volumeDevices");
+            if !devices.is_empty() {
+                errors.push(devices.forbidden(why));
             }
-            "Exists" if !value.is_empty() => {
-                let why = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid(operator.path(), value.text(), why));
-            }
-            "Exists" => {}
-            "Lt" | "Gt" => errors.push(operator.not_supported(&["Equal", "Exists", "Lt", "Gt"])),
-            _ => errors.push(operator.not_supported(&["Equal", "Exists"])),
-        }
-        if !effect.is_empty() {
-            checks::one_of(&effect, EFFECTS, errors);
         }
     }
 }
 
-fn check_scheduling_gates(gates: &Spot, errors: &mut Errors) {
+/// Claims of devices, which containers refer to by name.
+fn check_claims(claims: &Spot, errors: &mut Errors) {
     let mut names = BTreeSet::new();
-    for gate in gates.items() {
-        let name = gate.get("name").text();
-        for why in labels::key_mistakes(name) {
-            errors.push(FieldError::invalid(gate.path(), name, why));
-        }
-        if !names.insert(name) {
-            errors.push(FieldError {
-                field: gate.path(),
-                mistake: Mistake::Duplicate(name.into()),
-                detail: String::new(),
-            });
-        }
-    }
-}
-
-fn check_spread(constraints: &Spot, errors: &mut Errors) {
-    let mut seen = BTreeSet::new();
-    for constraint in constraints.items() {
-        let skew = constraint.get("maxSkew");
-        if skew.int().is_none_or(|skew| skew <= 0) {
-            errors.push(FieldError::invalid(
-                skew.path(),
-                skew.int().unwrap_or(0),
-                "must be greater than zero",
-            ));
-        }
-        let key = constraint.get("topologyKey");
-        if key.is_empty() {
-            errors.push(key.required("can not be empty"));
-        } else {
-            errors.extend(
-                labels::key_mistakes(key.text())
-                    .into_iter()
-                    .map(|why| key.invalid(why)),
-            );
-        }
-        let otherwise = constraint.get("whenUnsatisfiable");
-        checks::one_of_if_set(&otherwise, &["DoNotSchedule", "ScheduleAnyway"], errors);
-        if !seen.insert((key.text(), otherwise.text())) {
-            errors.push(FieldError {
-                field: format!("{}.{{topologyKey, whenUnsatisfiable}}", constraint.path()),
-                mistake: Mistake::Duplicate(
-                    format!("{{{}, {}}}", key.text(), otherwise.text()).into(),
-                ),
-                detail: String::new(),
-            });
-        }
-        labels::check_selector(&constraint.get("labelSelector"), errors);
-    }
-}
-
-fn check_affinity(affinity: &Spot, errors: &mut Errors) {
-    let nodes = affinity.get("nodeAffinity");
-    let required = nodes.get("requiredDuringSchedulingIgnoredDuringExecution");
-    let terms = required.get("nodeSelectorTerms");
-    if required.is_set() && terms.is_empty() {
-        errors.push(terms.required("must have at least one node selector term"));
-    }
-    for term in terms.items() {
-        check_node_term(&term, errors);
-    }
-    let preferred = nodes.get("preferredDuringSchedulingIgnoredDuringExecution");
-    for choice in preferred.items() {
-        check_weight(&choice, errors);
-        check_node_term(&choice.get("preference"), errors);
-    }
-    for name in ["podAffinity", "podAntiAffinity"] {
-        let pods = affinity.get(name);
-        let required = pods.get("requiredDuringSchedulingIgnoredDuringExecution");
-        for term in required.items() {
-            check_pod_term(&term, errors);
-        }
-        let preferred = pods.get("preferredDuringSchedulingIgnoredDuringExecution");
-        for choice in preferred.items() {
-            check_weight(&choice, errors);
-            check_pod_term(&choice.get("podAffinityTerm"), errors);
-        }
-    }
-}
-
-fn check_weight(choice: &Spot, errors: &mut Errors) {
-    let weight = choice.get("weight");
-    if !weight
-        .int()
-        .is_some_and(|weight| (1..=100).contains(&weight))
-    {
-        errors.push(weight.invalid("must be in the range 1-100"));
-    }
-}
-
-fn check_node_term(term: &Spot, errors: &mut Errors) {
-    let expressions = term.get("matchExpressions");
-    for expression in expressions.items() {
-        let (key, values) = (expression.get("key"), expression.get("values"));
-        match expression.get("operator").text() {
-            "In" | "NotIn" if values.is_empty() => {
-                errors
-                    .push(values.required("must be specified when `operator` is 'In' or 'NotIn'"));
+    for claim in claims.items() {
+        let name = claim.get("name");
+        if checks::required(&name, errors) {
+            if names.contains(name.text()) {
+                errors.push(name.duplicate());
+            } else {
+                checks::name(&name, NameRule::Label, errors);
+                names.insert(name.text());
             }
-            "Exists" | "DoesNotExist" if !values.is_empty() => {
-                errors.push(values.forbidden(
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                ))
-            }
-            "Gt" | "Lt" if values.items().count() != 1 => errors.push(
-                values.required("must be specified single value when `operator` is 'Lt' or 'Gt'"),
-            ),
-            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            _ => errors.push(
-                expression
-                    .get("operator")
-                    .invalid("not a valid selector operator"),
-            ),
         }
-        errors.extend(
-            labels::key_mistakes(key.text())
-                .into_iter()
-                .map(|why| key.invalid(why)),
-        );
+        let sources =
+            ["resourceClaimName", "resourceClaimTemplateName"].map(|field| claim.get(field));
+        match sources.iter().filter(|source| source.is_set()).count() {
+            1 => {}
+            0 => errors.push(claim.invalid(
+                "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+            )),
+            _ => errors.push(claim.invalid(
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+            )),
+        }
+        for source in sources.iter().filter(|source| source.is_set()) {
+            checks::name(source, NameRule::Subdomain, errors);
+        }
     }
 }
 
-fn check_pod_term(term: &Spot, errors: &mut Errors) {
-    labels::check_selector(&term.get("labelSelector"), errors);
-    labels::check_selector(&term.get("namespaceSelector"), errors);
-    let key = term.get("topologyKey");
-    if key.is_empty() {
-        errors.push(key.required("can not be empty"));
+/// Volumes that hold a token of the pod's account need one.
+pub(super) fn check_tokens(spec: &Spot, errors: &mut Errors) {
+    if !spec.get("serviceAccountName").is_empty() {
+        return;
     }
-    for why in labels::key_mistakes(key.text()) {
-        errors.push(FieldError::invalid(key.path(), key.text(), why));
+    let volumes = spec.get("volumes");
+    for volume in volumes.items() {
+        let projected = volume.get("projected");
+        let sources = projected.get("sources");
+        for source in sources.items() {
+            let token = source.get("serviceAccountToken");
+            if token.is_set() {
+                let why = "must not be specified when serviceAccountName is not set";
+                errors.push(FieldError::forbidden(token.path(), why));
+            }
+        }
     }
 }

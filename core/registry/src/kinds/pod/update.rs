@@ -1,13 +1,10 @@
 //! What an update of a pod may change.
 //!
-//! Upstream: `ValidatePodUpdate` and `ValidatePodStatusUpdate` in
-//! `pkg/apis/core/validation/validation.go`.
+//! Upstream: `ValidatePodUpdate` in `pkg/apis/core/validation/validation.go`.
 
 use serde_json::{Map, Value};
 
-use super::spec;
-use crate::field_error::FieldError;
-use crate::kinds::NameRule;
+use super::{containers, placement};
 use crate::kinds::checks::{self, same};
 use crate::kinds::spot::{Errors, Spot};
 use crate::object::{Object, at};
@@ -28,10 +25,8 @@ pub(super) fn check(new: &Object, old: &Object, errors: &mut Errors) {
             return;
         }
         for container in containers.items() {
-            let image = container.get("image");
-            if image.text().trim() != image.text() {
-                errors.push(image.invalid("must not have leading or trailing whitespace"));
-            }
+            checks::required(&container.get("image"), errors);
+            containers::check_image(&container, errors);
         }
     }
     if !check_deadline(
@@ -110,7 +105,7 @@ fn check_tolerations(new: &Spot, old: &Value, errors: &mut Errors) {
             return;
         }
     }
-    spec::check_tolerations(new, errors);
+    placement::check_tolerations(new, errors);
 }
 
 /// Sets what may change to what it was, so that any difference left is one that may not be.
@@ -151,81 +146,57 @@ fn keep_changeable_while_gated(
         ));
     }
     rest.insert("nodeSelector".to_owned(), before["nodeSelector"].clone());
-    // Narrowing a node affinity that is there already is not compared term by term, so only one that
-    // was missing may be added.
-    if before["affinity"]["nodeAffinity"].is_null()
-        && let Some(Value::Object(affinity)) = rest.get_mut("affinity")
-    {
-        affinity.remove("nodeAffinity");
-    }
-}
-
-/// The mistakes in an update of a pod's status.
-pub(super) fn check_status(new: &Object, old: &Object, errors: &mut Errors) {
-    let (status, before) = (Spot::of(new, "status"), at(old, "status"));
-    let node = status.get("nominatedNodeName");
-    let is_changed = !node.is_empty() && node.value() != &before["nominatedNodeName"];
-    if is_changed {
-        checks::name(&node, NameRule::Subdomain, errors);
-    }
-    if is_changed
-        && at(old, "spec.nodeName")
-            .as_str()
-            .is_some_and(|name| !name.is_empty())
-    {
-        errors.push(node.forbidden("may not be set on pods that are already bound to a node"));
-    }
-    if status
-        .get("observedGeneration")
-        .int()
-        .is_some_and(|seen| seen < 0)
-    {
-        errors.push(
-            status
-                .get("observedGeneration")
-                .invalid("must be a non-negative integer"),
-        );
-    }
-    checks::immutable(&status.get("qosClass"), &before["qosClass"], errors);
-    check_restarts(&status, before, at(old, "spec.restartPolicy"), errors);
-    let addresses = status.get("podIPs");
-    for address in addresses.items() {
-        let ip = address.get("ip");
-        if ip.text().parse::<core::net::IpAddr>().is_err() {
-            errors.push(FieldError::invalid(
-                address.path(),
-                ip.text(),
-                "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
-            ));
-        }
-    }
-}
-
-/// A container that has ended for good stays ended.
-fn check_restarts(status: &Spot, before: &Value, policy: &Value, errors: &mut Errors) {
-    if policy == "Always" {
+    let affinity = spec.get("affinity");
+    let nodes = affinity.get("nodeAffinity");
+    let nodes_before = &before["affinity"]["nodeAffinity"];
+    if same(nodes.value(), nodes_before) {
         return;
     }
-    let statuses = status.get("containerStatuses");
-    for (index, old) in before["containerStatuses"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let ended = &old["state"]["terminated"];
-        if ended.is_null() || (policy == "OnFailure" && ended["exitCode"] != 0) {
-            continue;
+    check_nodes_are_narrowed(&nodes, nodes_before, errors);
+    match rest.get_mut("affinity") {
+        Some(Value::Object(affinity)) => {
+            affinity.insert("nodeAffinity".to_owned(), nodes_before.clone());
         }
-        let runs_again = statuses.items().any(|new| {
-            new.get("name").value() == &old["name"] && new.value()["state"]["terminated"].is_null()
-        });
-        if runs_again {
-            let field = format!("{}[{index}].state", statuses.path());
-            errors.push(FieldError::forbidden(
-                field,
-                "may not be transitioned to non-terminated state",
-            ));
+        _ if !nodes_before.is_null() => {
+            let mut whole = Map::new();
+            whole.insert("nodeAffinity".to_owned(), nodes_before.clone());
+            rest.insert("affinity".to_owned(), whole.into());
+        }
+        _ => {}
+    }
+}
+
+/// Alternatives of nodes stay, and each may ask for more.
+fn check_nodes_are_narrowed(nodes: &Spot, before: &Value, errors: &mut Errors) {
+    let required = nodes.get("requiredDuringSchedulingIgnoredDuringExecution");
+    let before = &before["requiredDuringSchedulingIgnoredDuringExecution"];
+    let terms = required.get("nodeSelectorTerms");
+    let Some(old) = before["nodeSelectorTerms"]
+        .as_array()
+        .filter(|all| !all.is_empty())
+    else {
+        return;
+    };
+    if terms.items().count() != old.len() {
+        let why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        errors.push(terms.invalid(why));
+        return;
+    }
+    for (term, old) in terms.items().zip(old) {
+        if !has_only_additions(term.value(), old) {
+            errors.push(term.invalid("only additions are allowed (no mutations or deletions)"));
         }
     }
+}
+
+fn has_only_additions(new: &Value, old: &Value) -> bool {
+    let list = |term: &Value, field: &str| term[field].as_array().cloned().unwrap_or_default();
+    let fields = ["matchExpressions", "matchFields"];
+    if fields.iter().all(|field| list(old, field).is_empty()) {
+        return fields.iter().all(|field| list(new, field).is_empty());
+    }
+    fields.iter().all(|field| {
+        let (new, old) = (list(new, field), list(old, field));
+        new.len() >= old.len() && new.iter().zip(&old).all(|(new, old)| same(new, old))
+    })
 }

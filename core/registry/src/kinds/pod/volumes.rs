@@ -4,35 +4,72 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flyball_api::Quantity;
 use serde_json::Value;
 
 use crate::kinds::NameRule;
-use crate::kinds::checks;
+use crate::kinds::checks::{self, quantity};
+use crate::kinds::claims;
+use crate::kinds::sources::{self, Of};
 use crate::kinds::spot::{Errors, Spot};
+use crate::names;
 
-const HOST_PATH_TYPES: &[&str] = &[
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
+/// The sources in the order in which upstream looks at them.
+const SOURCES: [&str; 30] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+    "image",
 ];
-const MODE_RULE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
 /// The volumes without mistakes, by name: those that can be mounted.
 pub(super) struct Volumes<'v>(BTreeMap<&'v str, &'v Value>);
 
 impl<'v> Volumes<'v> {
-    /// Looks at all volumes of a pod.
-    pub(super) fn check(spec: &Spot<'_, 'v>, errors: &mut Errors) -> Self {
+    /// Looks at all volumes of a pod; a template has no name from which names of claims would follow.
+    pub(super) fn check(
+        spec: &Spot<'_, 'v>,
+        pod: Option<&str>,
+        of: Of,
+        errors: &mut Errors,
+    ) -> Self {
         let mut sound = BTreeMap::new();
+        let pod = pod.filter(|name| !name.is_empty());
         let volumes = spec.get("volumes");
+        let made: BTreeSet<String> = volumes
+            .items()
+            .filter(|volume| volume.get("ephemeral").is_set())
+            .filter_map(|volume| Some(format!("{}-{}", pod?, volume.get("name").text())))
+            .collect();
         for volume in volumes.items() {
             let before = errors.len();
-            check_source(&volume, errors);
+            check_source(&volume, pod, of, errors);
             let name = volume.get("name");
             checks::required_name(&name, NameRule::Label, errors);
             if sound.contains_key(name.text()) {
@@ -40,6 +77,12 @@ impl<'v> Volumes<'v> {
             }
             if errors.len() == before {
                 sound.insert(name.text(), volume.value());
+            }
+            let claim = volume.get("persistentVolumeClaim");
+            let claim = claim.get("claimName");
+            if made.contains(claim.text()) {
+                let why = "must not reference a PVC that gets created for an ephemeral volume";
+                errors.push(claim.invalid(why));
             }
         }
         Self(sound)
@@ -51,9 +94,6 @@ impl<'v> Volumes<'v> {
             container.get("volumeMounts"),
             container.get("volumeDevices"),
         );
-        let taken = |list: &Spot, field, text: &str| {
-            !text.is_empty() && list.items().any(|item| item.get(field).text() == text)
-        };
         let mut paths = BTreeSet::new();
         for mount in mounts.items() {
             let (name, path) = (mount.get("name"), mount.get("mountPath"));
@@ -65,26 +105,24 @@ impl<'v> Volumes<'v> {
             if !paths.insert(path.text()) {
                 errors.push(path.invalid("must be unique"));
             }
-            if taken(&devices, "name", name.text()) {
+            if has(&devices, "name", name.text()) {
                 errors.push(name.invalid("must not already exist in volumeDevices"));
             }
-            if taken(&devices, "devicePath", path.text()) {
+            if has(&devices, "devicePath", path.text()) {
                 errors.push(path.invalid("must not already exist as a path in volumeDevices"));
             }
-            check_inner_path(
-                &mounts.told_as("subPath", mount.get("subPath").value()),
-                errors,
-            );
-            let expression = mount.get("subPathExpr");
-            if !expression.is_empty() && !mount.get("subPath").is_empty() {
-                errors.push(expression.invalid("subPathExpr and subPath are mutually exclusive"));
-            }
+            check_inner_paths(&mounts, &mount, errors);
+            check_propagation(&mounts, &mount, container, errors);
         }
+        self.check_devices(&mounts, &devices, errors);
+    }
+
+    fn check_devices(&self, mounts: &Spot, devices: &Spot, errors: &mut Errors) {
         let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
         for device in devices.items() {
             let (name, path) = (device.get("name"), device.get("devicePath"));
             checks::required(&name, errors);
-            if !names.insert(name.text()) {
+            if names.contains(name.text()) {
                 errors.push(name.invalid("must be unique"));
             }
             match self.0.get(name.text()) {
@@ -100,97 +138,130 @@ impl<'v> Volumes<'v> {
                 Some(_) => {}
             }
             checks::required(&path, errors);
-            if !paths.insert(path.text()) {
+            if paths.contains(path.text()) {
                 errors.push(path.invalid("must be unique"));
+            }
+            if path.text().split('/').any(|part| part == "..") {
+                errors.push(path.invalid("can not contain backsteps ('..')"));
+            } else {
+                paths.insert(path.text());
+            }
+            if has(mounts, "name", name.text()) {
+                errors.push(name.invalid("must not already exist in volumeMounts"));
+            }
+            if has(mounts, "mountPath", path.text()) {
+                errors.push(path.invalid("must not already exist as a path in volumeMounts"));
+            }
+            if !name.is_empty() {
+                names.insert(name.text());
             }
         }
     }
 }
 
-fn check_source(volume: &Spot, errors: &mut Errors) {
-    let sources = volume
-        .entries()
-        .filter(|(key, value)| *key != "name" && !value.is_null());
-    if sources.count() > 1 {
-        // Upstream names every source after the first in an order of its own; the last by name is
-        // one of them.
-        let last = volume
-            .entries()
-            .filter(|(key, value)| *key != "name" && !value.is_null())
-            .last();
-        if let Some((key, _)) = last {
-            let path = format!("{}.{key}", volume.path());
-            let why = "may not specify more than 1 volume type";
-            errors.push(crate::field_error::FieldError::forbidden(path, why));
-        }
+fn has(list: &Spot, field: &'static str, text: &str) -> bool {
+    list.items().any(|item| item.get(field).text() == text)
+}
+
+/// Paths inside of a volume, which upstream tells of as fields of the list.
+fn check_inner_paths<'v>(mounts: &Spot<'_, 'v>, mount: &Spot<'_, 'v>, errors: &mut Errors) {
+    let (path, expression) = (mount.get("subPath"), mount.get("subPathExpr"));
+    checks::descending_path(&mounts.told_as("subPath", path.value()), errors);
+    if expression.is_empty() {
         return;
     }
-    let host = volume.get("hostPath");
-    if host.is_set() {
-        let path = host.get("path");
-        if checks::required(&path, errors) {
-            check_no_steps_back(&path, errors);
-            checks::one_of_if_set(&host.get("type"), HOST_PATH_TYPES, errors);
+    if !path.is_empty() {
+        errors.push(expression.invalid("subPathExpr and subPath are mutually exclusive"));
+    }
+    checks::descending_path(&mounts.told_as("subPathExpr", expression.value()), errors);
+}
+
+fn check_propagation<'v>(
+    mounts: &Spot<'_, 'v>,
+    mount: &Spot<'_, 'v>,
+    container: &Spot,
+    errors: &mut Errors,
+) {
+    let mode = mounts.told_as("mountPropagation", mount.get("mountPropagation").value());
+    let known = &["Bidirectional", "HostToContainer", "None"];
+    checks::one_of_if_set(&mode, known, errors);
+    let context = container.get("securityContext");
+    if mode.text() == "Bidirectional" && !context.get("privileged").flag() {
+        let why = "Bidirectional mount propagation is available only to privileged containers";
+        errors.push(mode.forbidden(why));
+    }
+    let deep = mounts.told_as("recursiveReadOnly", mount.get("recursiveReadOnly").value());
+    match deep.text() {
+        "Enabled" | "IfPossible" => {
+            if !mount.get("readOnly").flag() {
+                errors.push(deep.forbidden("may only be specified when readOnly is true"));
+            }
+            if mode.is_set() && mode.text() != "None" {
+                errors.push(deep.forbidden(
+                    "may only be specified when mountPropagation is None or not specified",
+                ));
+            }
         }
-    }
-    for (source, name) in [("secret", "secretName"), ("configMap", "name")] {
-        let source = volume.get(source);
-        if source.is_set() {
-            checks::required(&source.get(name), errors);
-            check_mode(&source.get("defaultMode"), errors);
-            check_items(&source.get("items"), errors);
-        }
-    }
-    let claim = volume.get("persistentVolumeClaim");
-    if claim.is_set() {
-        checks::required(&claim.get("claimName"), errors);
-    }
-    for source in [volume.get("projected"), volume.get("downwardAPI")] {
-        check_mode(&source.get("defaultMode"), errors);
-    }
-    let nfs = volume.get("nfs");
-    if nfs.is_set() {
-        checks::required(&nfs.get("server"), errors);
-        let path = nfs.get("path");
-        if checks::required(&path, errors) && !path.text().starts_with('/') {
-            errors.push(path.invalid("must be an absolute path"));
-        }
-    }
-    let csi = volume.get("csi");
-    if csi.is_set() {
-        checks::required(&csi.get("driver"), errors);
+        "Disabled" => {}
+        _ => checks::one_of_if_set(&deep, &["Disabled", "Enabled", "IfPossible"], errors),
     }
 }
 
-fn check_items(items: &Spot, errors: &mut Errors) {
-    for item in items.items() {
-        checks::required(&item.get("key"), errors);
-        let path = item.get("path");
-        checks::required(&path, errors);
-        check_inner_path(&path, errors);
-        if path.text().starts_with("..") && !path.text().starts_with("../") {
-            errors.push(path.invalid("must not start with '..'"));
+fn check_source(volume: &Spot, pod: Option<&str>, of: Of, errors: &mut Errors) {
+    let mut is_given = false;
+    for field in SOURCES {
+        let source = volume.get(field);
+        if !source.is_set() {
+            continue;
         }
-        check_mode(&item.get("mode"), errors);
+        if is_given {
+            // Upstream writes some of the names in its own way.
+            let told = match field {
+                "cephfs" => "cephFS",
+                "downwardAPI" => "downwarAPI",
+                other => other,
+            };
+            let why = "may not specify more than 1 volume type";
+            errors.push(volume.told_as(told, source.value()).forbidden(why));
+        } else {
+            check_one(field, volume, pod, of, errors);
+        }
+        if field == "iscsi" {
+            sources::check_iscsi_volume(&volume.get("name"), &source, errors);
+        }
+        is_given = true;
+    }
+    if !is_given {
+        errors.push(volume.required("must specify a volume type"));
     }
 }
 
-fn check_mode(mode: &Spot, errors: &mut Errors) {
-    if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
-        errors.push(mode.invalid(MODE_RULE));
-    }
-}
-
-/// A path inside of a volume.
-fn check_inner_path(path: &Spot, errors: &mut Errors) {
-    if path.text().starts_with('/') {
-        errors.push(path.invalid("must be a relative path"));
-    }
-    check_no_steps_back(path, errors);
-}
-
-fn check_no_steps_back(path: &Spot, errors: &mut Errors) {
-    if path.text().split('/').any(|part| part == "..") {
-        errors.push(path.invalid("must not contain '..'"));
+fn check_one(field: &'static str, volume: &Spot, pod: Option<&str>, of: Of, errors: &mut Errors) {
+    let (source, name) = (volume.get(field), volume.get("name"));
+    match field {
+        "emptyDir" => {
+            let limit = source.get("sizeLimit");
+            if quantity(limit.value()).is_some_and(|limit| limit < Quantity::ZERO) {
+                errors.push(limit.forbidden("SizeLimit field must be a valid resource quantity"));
+            }
+        }
+        "gcePersistentDisk" => {
+            let told = volume.told_as("persistentDisk", source.value());
+            sources::check(field, &told, of, name.text(), errors);
+        }
+        "ephemeral" => {
+            let template = source.get("volumeClaimTemplate");
+            match template.is_set() {
+                true => claims::check_template(&template, errors),
+                false => errors.push(template.required("")),
+            }
+            if let Some(pod) = pod.filter(|_| !name.is_empty()) {
+                let claim = format!("{pod}-{}", name.text());
+                for why in names::mistakes(NameRule::Subdomain, &claim, false) {
+                    errors.push(name.invalid(format!("PVC name {claim:?}: {why}")));
+                }
+            }
+        }
+        _ => sources::check(field, &source, of, name.text(), errors),
     }
 }

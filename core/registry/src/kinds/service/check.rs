@@ -59,7 +59,7 @@ pub(super) fn check(service: &Object, old: Option<&Object>, errors: &mut Errors)
                 errors.push(spec.get(field).forbidden(BALANCERS_ONLY));
             }
         }
-    } else if !spec.get("loadBalancerClass").is_empty() {
+    } else if spec.get("loadBalancerClass").is_set() {
         labels::check_qualified_name(&spec.get("loadBalancerClass"), errors);
     }
     check_traffic(service, &spec, errors);
