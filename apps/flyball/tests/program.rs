@@ -267,11 +267,13 @@ mod tests {
             "2. A pod dies",
             "3. A rolling update",
             "because too many pods: desired ",
+            "4. Everything goes",
+            "garbage-collector-controller lets Deployment web go",
             "Nothing is left behind.",
         ] {
             assert!(out.contains(part), "no {part:?} in {out}");
         }
-        assert_eq!(out.matches("as desired after ").count(), 3, "{out}");
+        assert_eq!(out.matches("as desired after ").count(), 4, "{out}");
     }
 
     #[test]

@@ -220,6 +220,20 @@ impl Tour {
             &roll,
             Sight::settled,
         )
+        .await?;
+
+        let delete = Request::with(
+            Method::Delete,
+            format!("{DEPLOYMENTS}/web"),
+            json!({"propagationPolicy": "Foreground"}).to_string(),
+        );
+        self.step(
+            "Everything goes",
+            "What belongs to the Deployment goes first: the pods, then their ReplicaSet, then it.",
+            "delete Deployment web in the foreground",
+            &delete,
+            Sight::gone,
+        )
         .await
     }
 

@@ -102,7 +102,15 @@ impl Narrator {
             // A conflict is looked at afresh a moment later: nothing came of it.
             return None;
         }
+        let kind = deed.kind.kind;
         match (deed.verb, deed.kind.plural) {
+            // What waits for its dependents goes when its last finalizer does.
+            ("patch", "replicasets" | "deployments")
+                if sent["metadata"].get("finalizers").is_some() =>
+            {
+                phrase("lets", kind, name, " go")
+            }
+            ("delete", "replicasets") => phrase("deletes", kind, name, ""),
             ("create", "replicasets") => {
                 let object = format!("{name} for {}", pods(replicas()));
                 phrase("creates", "ReplicaSet", object, "")

@@ -30,6 +30,8 @@ pub(super) struct Sight {
     seen: usize,
     /// Whether the Deployment's own status says that all is as wanted.
     reported: bool,
+    /// Whether the Deployment was deleted, and is no more.
+    deleted: bool,
 }
 
 impl Sight {
@@ -38,7 +40,9 @@ impl Sight {
         let object = &event["object"];
         let count = |value: &Value| value.as_u64().unwrap_or_default();
         let (spec, status) = (&object["spec"], &object["status"]);
-        let wanted = count(&spec["replicas"]);
+        self.deleted = event["type"] == "DELETED";
+        let going = self.deleted || !object["metadata"]["deletionTimestamp"].is_null();
+        let wanted = if going { 0 } else { count(&spec["replicas"]) };
         self.desired = usize::try_from(wanted).unwrap_or_default();
         self.image = image(&spec["template"]["spec"]);
         let all = ["replicas", "updatedReplicas", "availableReplicas"];
@@ -106,6 +110,11 @@ impl Sight {
     pub(super) fn settled(&self) -> bool {
         let good = |pod: &Pod| pod.state == State::Ready && pod.image == self.image;
         self.reported && self.pods.len() == self.desired && self.pods.values().all(good)
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn gone(&self) -> bool {
+        self.deleted && self.pods.is_empty()
     }
 
     /// Whether there is a pod of this name.
@@ -184,6 +193,24 @@ mod tests {
         sight.pod(&going);
         assert_eq!(sight.actual("v1"), "■ ·");
         assert!(!sight.has("z"));
+    }
+
+    #[test]
+    fn it_is_gone_when_nothing_is_left() {
+        let mut sight = Sight::default();
+        let mut event = deployment("v1", [1, 1, 1]);
+        sight.deployment(&event);
+        sight.pod(&pod("a", "v1", true));
+        event["object"]["metadata"]["deletionTimestamp"] = json!("2026-11-16T10:00:00Z");
+        sight.deployment(&event);
+        assert_eq!((sight.desired(), sight.gone()), (0, false));
+        let mut pod = pod("a", "v1", true);
+        pod["type"] = json!("DELETED");
+        sight.pod(&pod);
+        assert!(!sight.gone(), "the Deployment is there");
+        event["type"] = json!("DELETED");
+        sight.deployment(&event);
+        assert!(sight.gone());
     }
 
     #[test]

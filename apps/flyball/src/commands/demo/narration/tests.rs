@@ -109,3 +109,33 @@ fn what_failed_or_changes_nothing_that_people_see_is_left_out() {
     let decisions = [decision("replicaset-controller", vec![conflict, quiet])];
     assert_eq!(told(&decisions), [""; 0]);
 }
+
+#[test]
+fn dependents_go_before_their_owner_is_let_go() {
+    let free = |kind, name| {
+        let sent = json!({"metadata": {"uid": "u", "finalizers": null}});
+        deed("patch", kind, name, sent)
+    };
+    let collector = |deed| decision("garbage-collector-controller", vec![deed]);
+    let lines = told(&[
+        collector(deed("delete", SETS, "web-1", json!(null))),
+        collector(deed("delete", PODS, "web-1-a", json!(null))),
+        collector(deed("delete", PODS, "web-1-b", json!(null))),
+        collector(free(SETS, "web-1")),
+        collector(free(DEPLOYMENTS, "web")),
+    ]);
+    let said: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("garbage-collector-controller "))
+        .filter_map(|line| line.strip_suffix(" [the rule: pods 2]"))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "deletes ReplicaSet web-1",
+            "deletes pods a, b",
+            "lets ReplicaSet web-1 go",
+            "lets Deployment web go",
+        ]
+    );
+}
