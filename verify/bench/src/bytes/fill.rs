@@ -28,6 +28,7 @@ pub(crate) fn fill<T: Object>(
     count: usize,
     allocated: fn() -> usize,
     progress: &Progress,
+    empty: fn() -> Informer<T>,
 ) -> Result<(Informer<T>, Cost)> {
     let mut json = String::new();
     let (decode_us, json_bytes) = decode_all::<T>(sample, count.min(10_000), &mut json)?;
@@ -35,7 +36,7 @@ pub(crate) fn fill<T: Object>(
     // Made before anything is counted, and too short to show in what is resident.
     let mut taken = Vec::with_capacity(count.div_ceil(TIMED_ONE_IN));
     let (bytes_before, resident_before) = (allocated(), resident_bytes()?);
-    let mut informer = Informer::<T>::new();
+    let mut informer = empty();
     start(&mut informer)?;
     for number in 0..count {
         write_event("ADDED", sample, number, 0, &mut json);

@@ -6,8 +6,9 @@ mod samples;
 use anyhow::{Context as _, Result};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use flyball_api::views::{
-    Deployment, Event, Lease, Namespace, Node, Pod, ReplicaSet, ReplicationController,
+    Deployment, Event, Lease, Namespace, Node, Partial, Pod, ReplicaSet, ReplicationController,
 };
+use flyball_informer::{AnyInformer as _, Informer};
 
 use crate::progress::Progress;
 use crate::table::Table;
@@ -17,9 +18,12 @@ use samples::{Sample, SampleKind};
 /// What a cached pod may cost at most.
 const POD_BYTES_MAX: usize = 1500;
 
+/// What a cached object may cost at most of which only the metadata is known, if nobody owns it.
+const UNOWNED_BYTES_MAX: usize = 300;
+
 pub(crate) fn command_line() -> Command {
     Command::new("bytes")
-        .about("Print what a cached object of each kind costs; fail if a pod costs too much")
+        .about("Print what a cached object of each kind costs; fail if one costs too much")
         .arg(
             Arg::new("count")
                 .long("count")
@@ -30,7 +34,7 @@ pub(crate) fn command_line() -> Command {
         )
 }
 
-/// Measures and prints; `Ok(false)` if a pod costs more than it may. `allocated` counts live bytes.
+/// Measures and prints; `Ok(false)` if one costs more than it may. `allocated` counts live bytes.
 pub(crate) fn run(arguments: &ArgMatches, allocated: fn() -> usize) -> Result<bool> {
     let count = *arguments.get_one::<u32>("count").context("--count")? as usize;
     let progress = Progress::new();
@@ -45,7 +49,10 @@ pub(crate) fn run(arguments: &ArgMatches, allocated: fn() -> usize) -> Result<bo
     // Caches stay alive until the end: memory that one gives back would hide the growth of the next.
     let mut kept: Vec<Box<dyn std::any::Any>> = Vec::new();
     macro_rules! measure {
-        ($view:ty, $kind:expr, $file:literal, $count:expr) => {{
+        ($view:ty, $kind:expr, $file:literal, $count:expr) => {
+            measure!($view, $kind, $file, $count, Informer::new)
+        };
+        ($view:ty, $kind:expr, $file:literal, $count:expr, $empty:expr) => {{
             let count = $count;
             progress.begin(
                 concat!("filling the cache with objects like ", $file),
@@ -53,7 +60,7 @@ pub(crate) fn run(arguments: &ArgMatches, allocated: fn() -> usize) -> Result<bo
             );
             let template = include_str!(concat!("../../objects/", $file, ".json"));
             let sample = Sample::new($kind, template);
-            let (informer, cost) = fill::<$view>(&sample, count, allocated, &progress)?;
+            let (informer, cost) = fill::<$view>(&sample, count, allocated, &progress, $empty)?;
             kept.push(Box::new(informer));
             table.row(row(stringify!($view), &cost));
             cost.cached_bytes
@@ -73,15 +80,37 @@ pub(crate) fn run(arguments: &ArgMatches, allocated: fn() -> usize) -> Result<bo
     measure!(Event, SampleKind::Event, "event", some);
     measure!(Namespace, SampleKind::Workload, "namespace", some);
     measure!(Node, SampleKind::Node, "node", some);
+    // As the garbage collector has them: objects without owners, and objects of a set.
+    let bare_bytes = measure!(Partial, SampleKind::Workload, "unowned", some, partial);
+    measure!(Partial, SampleKind::Pod, "owned", some, partial);
     drop(progress);
     println!(
         "{count} pods, {some} objects of every other kind\n\n{}",
         table.render()
     );
-    let fits = pod_bytes <= POD_BYTES_MAX;
-    let verdict = if fits { "within" } else { "OVER" };
-    println!("a cached pod takes {pod_bytes} bytes: {verdict} the limit of {POD_BYTES_MAX}");
-    Ok(fits)
+    let limits = [
+        ("pod", pod_bytes, POD_BYTES_MAX),
+        (
+            "object without owners, of which only the metadata is known,",
+            bare_bytes,
+            UNOWNED_BYTES_MAX,
+        ),
+    ];
+    let mut all_fit = true;
+    for (what, bytes, most) in limits {
+        let fits = bytes <= most;
+        let verdict = if fits { "within" } else { "OVER" };
+        println!("a cached {what} takes {bytes} bytes: {verdict} the limit of {most}");
+        all_fit &= fits;
+    }
+    Ok(all_fit)
+}
+
+/// A cache of the garbage collector.
+fn partial() -> Informer<Partial> {
+    let mut informer = Informer::<Partial>::of(Pod::KIND);
+    informer.track_family();
+    informer
 }
 
 fn row(kind: &str, cost: &Cost) -> Vec<String> {
