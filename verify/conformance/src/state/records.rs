@@ -18,13 +18,18 @@ pub(super) fn count(
     for event in events {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or("");
         let reason = text("/reason");
+        // Every run has a namespace of its own.
+        let message = match text("/involvedObject/namespace") {
+            "" => text("/message").to_owned(),
+            namespace => text("/message").replace(namespace, "<namespace>"),
+        };
         let is_loose = loose_reasons.contains_key(reason);
         let message = if is_loose {
             // Which of many similar events is the first to be combined depends on timing too.
-            let message = text("/message");
+            let message = message.as_str();
             names.normalise_loosely(message.strip_prefix(COMBINED).unwrap_or(message))
         } else {
-            names.normalise(text("/message"))
+            names.normalise(&message)
         };
         let key = format!(
             "{}/{} {} {reason} [{}] {message}",
