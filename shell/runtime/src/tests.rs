@@ -2,6 +2,7 @@
 
 mod api;
 mod candidates;
+mod discovering;
 mod events;
 mod executing;
 mod feeding;
