@@ -48,7 +48,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "conformance",
         arguments: "[args]",
-        about: "the same scenarios on the Go manager and ours, against a real kube-apiserver",
+        about: "scenarios, then Kubernetes' e2e tests, with the Go manager and ours on a real API server",
         run: conformance,
     },
     Task {
@@ -172,13 +172,19 @@ fn run_built(program: &str, first: &[&str], rest: &[String]) -> Outcome {
     run(&root(), &program, &program, &arguments)
 }
 
+/// The scenarios, then upstream's own e2e tests; or the one whose name comes first.
 fn conformance(arguments: &[String]) -> Outcome {
     build_release()?;
-    run_built(
-        CONFORMANCE,
-        &["run", "--manager", &built(MANAGER)],
-        arguments,
-    )
+    let manager = built(MANAGER);
+    let scenarios = |rest: &[String]| run_built(CONFORMANCE, &["run", "--manager", &manager], rest);
+    let e2e = |rest: &[String]| run_built(CONFORMANCE, &["e2e", "--flyball", &manager], rest);
+    match arguments.split_first() {
+        Some((first, rest)) if first == "e2e" => e2e(rest),
+        Some((first, rest)) if first == "scenarios" => scenarios(rest),
+        Some(_) => scenarios(arguments),
+        // A scenario that fails does not hide how the tests fare.
+        None => scenarios(&[]).and(e2e(&[])),
+    }
 }
 
 fn faults(arguments: &[String]) -> Outcome {
@@ -199,13 +205,14 @@ fn clients(arguments: &[String]) -> Outcome {
     )
 }
 
+/// One of the comparisons with upstream's manager; workloads unless another is named first.
 fn bench(arguments: &[String]) -> Outcome {
     build_release()?;
-    run_built(
-        BENCH,
-        &["workloads", "--manager-binary", &built(MANAGER)],
-        arguments,
-    )
+    let (which, rest) = match arguments.split_first() {
+        Some((first, rest)) if !first.starts_with('-') => (first.as_str(), rest),
+        _ => ("workloads", arguments),
+    };
+    run_built(BENCH, &[which, "--manager-binary", &built(MANAGER)], rest)
 }
 
 fn bytes(arguments: &[String]) -> Outcome {

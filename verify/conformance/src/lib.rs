@@ -11,9 +11,11 @@ mod child;
 mod clients;
 mod cluster;
 mod compare;
+mod e2e;
 mod faults;
 mod kubeconfig;
 mod kubelet;
+mod machines;
 mod objects;
 mod parity;
 mod poll;
@@ -29,6 +31,10 @@ pub use child::Child;
 pub use clients::{ClientOptions, ClientOutcome, ClientScript, run_clients};
 pub use cluster::{Cluster, ClusterOptions, MANAGER_USER};
 pub use compare::{Side, Trial, Verdict, judge, run_side};
+pub use e2e::{
+    AREAS as E2E_AREAS, E2eOptions, PAGE as E2E_PAGE, Scoreboard, Spec, SpecOutcome, SpecState,
+    run_e2e,
+};
 pub use faults::{FAULTS, FaultOptions, FaultOutcome, Subject, run_faults};
 pub use kubeconfig::Identity;
 pub use kubelet::{BEHAVIOUR, Kubelet, KubeletOptions, NODE, READY_DELAY_MS, TERMINATION};

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 mod clients_command;
+mod e2e_command;
 mod parity_command;
 mod report;
 mod rules_command;
@@ -30,6 +31,7 @@ async fn main() -> ExitCode {
         Some(("cluster", arguments)) => cluster(arguments).await,
         Some(("faults", arguments)) => troubles::run(arguments).await,
         Some(("clients", arguments)) => clients_command::run(arguments).await,
+        Some(("e2e", arguments)) => e2e_command::run(arguments).await,
         Some(("parity", arguments)) => parity_command::run(arguments).await,
         Some(("rules", arguments)) => rules_command::run(arguments).await,
         _ => Ok(false),
@@ -115,6 +117,7 @@ fn command_line() -> Command {
         )
         .subcommand(troubles::command_line())
         .subcommand(clients_command::command_line())
+        .subcommand(e2e_command::command_line())
         .subcommand(parity_command::command_line())
         .subcommand(rules_command::command_line())
         .subcommand(

@@ -17,6 +17,8 @@ const GO_SUM: &str = include_str!("../../upstream/go.sum");
 const ETCD_MAIN: &str = include_str!("../../upstream/etcd/main.go");
 const OLD_GO_MOD: &str = include_str!("../../upstream/kubectl-1.32/go.mod");
 const OLD_GO_SUM: &str = include_str!("../../upstream/kubectl-1.32/go.sum");
+const E2E_GO_MOD: &str = include_str!("../../upstream/e2e/go.mod");
+const E2E_GO_SUM: &str = include_str!("../../upstream/e2e/go.sum");
 const KUBERNETES: &str = "k8s.io/kubernetes";
 
 const HELM: Recipe = Recipe {
@@ -113,6 +115,36 @@ impl Upstream {
         Ok(Binaries::in_folder(&Self::recipe()?.ensure()?))
     }
 
+    /// Returns the path of `kube-scheduler`, built first if the cache lacks it.
+    ///
+    /// # Errors
+    /// As [`Upstream::ensure`].
+    pub fn scheduler() -> Result<PathBuf> {
+        let scheduler = Recipe {
+            name: "scheduler",
+            about: "kube-scheduler (once; a minute)",
+            files: &[("go.mod", GO_MOD), ("go.sum", GO_SUM)],
+            programs: &[("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler")],
+            release: Some(Self::version()?),
+        };
+        Ok(scheduler.ensure()?.join("kube-scheduler"))
+    }
+
+    /// Returns the path of `e2e.test`, Kubernetes' own end-to-end tests, built first if the cache lacks it.
+    ///
+    /// # Errors
+    /// As [`Upstream::ensure`].
+    pub fn e2e() -> Result<PathBuf> {
+        let e2e = Recipe {
+            name: "e2e",
+            about: "e2e.test of Kubernetes (once; 5 to 15 minutes on two cores, without a word)",
+            files: &[("go.mod", E2E_GO_MOD), ("go.sum", E2E_GO_SUM)],
+            programs: &[("e2e.test", "k8s.io/kubernetes/test/e2e")],
+            release: Some(Self::version()?),
+        };
+        Ok(e2e.ensure()?.join("e2e.test"))
+    }
+
     fn recipe() -> Result<Recipe> {
         let version = Self::version()?;
         Ok(Recipe {
@@ -177,13 +209,6 @@ impl Tools {
             programs: &[("kubectl", "k8s.io/kubernetes/cmd/kubectl")],
             release: Some(Self::old_version()?),
         };
-        let scheduler = Recipe {
-            name: "scheduler",
-            about: "kube-scheduler (once; a minute)",
-            files: &[("go.mod", GO_MOD), ("go.sum", GO_SUM)],
-            programs: &[("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler")],
-            release: Some(Upstream::version()?),
-        };
         let helm = HELM.ensure()?;
         Ok(Self {
             kubectl: Upstream::ensure()?.kubectl,
@@ -191,7 +216,7 @@ impl Tools {
             helm3: helm.join("helm3"),
             helm4: helm.join("helm4"),
             informers: INFORMERS.ensure()?.join("informers"),
-            kube_scheduler: scheduler.ensure()?.join("kube-scheduler"),
+            kube_scheduler: Upstream::scheduler()?,
         })
     }
 }
@@ -206,5 +231,6 @@ mod tests {
         assert!(version.starts_with("v1.36."), "{version}");
         let old = Tools::old_version().unwrap();
         assert!(old.starts_with("v1.32."), "{old}");
+        assert_eq!(requirement(E2E_GO_MOD, KUBERNETES), Some(version));
     }
 }

@@ -10,9 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use super::ClientOptions;
 use crate::child::Child;
 use crate::cluster::{Cluster, ClusterOptions, Folder};
-use crate::objects::Objects;
+use crate::machines::{Machines, wait_nodes};
 use crate::poll::until;
-use crate::ports::free_port;
 use crate::process::Manager;
 use crate::upstream::Tools;
 
@@ -72,25 +71,14 @@ impl Subject {
         let mut manager = Manager::go(&cluster, &["*"], &[]).await?;
         let folder = Folder::create(options.keep_folders)?;
         let kubeconfig = cluster.admin().kubeconfig().to_path_buf();
-        let mut scheduler = Command::new(&tools.kube_scheduler);
-        scheduler
-            .arg("--kubeconfig")
-            .arg(&kubeconfig)
-            .arg(format!("--secure-port={}", free_port()?))
-            .args(["--bind-address=127.0.0.1", "--leader-elect=false"]);
-        let mut nodes = Command::new(&options.flyball);
-        nodes
-            .args(["nodes", "--count"])
-            .arg(NODES.to_string())
-            .arg("--kubeconfig")
-            .arg(&kubeconfig);
-        let log = |name: &str| folder.path().join(name);
-        let children = vec![
-            Child::spawn("kube-scheduler", scheduler, &log("kube-scheduler.log"))?,
-            Child::spawn("flyball nodes", nodes, &log("nodes.log"))?,
-        ];
+        let machines = Machines {
+            kube_scheduler: &tools.kube_scheduler,
+            flyball: &options.flyball,
+            nodes: NODES,
+        };
+        let children = machines.start(&cluster, folder.path())?;
         manager.wait_healthy().await?;
-        wait_nodes(&cluster.objects()).await?;
+        wait_nodes(&cluster.objects(), NODES).await?;
         Ok(Self {
             _children: children,
             _manager: Some(manager),
@@ -112,18 +100,4 @@ impl Subject {
 
     /// Ends it, and says so in the code.
     pub(super) fn end(self) {}
-}
-
-/// Waits until all nodes are there and ready: before, pods would wait for them.
-async fn wait_nodes(objects: &Objects) -> Result<()> {
-    until("readiness of the nodes", START_LIMIT, async || {
-        let nodes = objects.list("Node", "", "").await?;
-        let ready = nodes.iter().filter(|node| {
-            let conditions = node["status"]["conditions"].as_array();
-            let mut conditions = conditions.into_iter().flatten();
-            conditions.any(|one| one["type"] == "Ready" && one["status"] == "True")
-        });
-        Ok((ready.count() == NODES).then_some(()))
-    })
-    .await
 }

@@ -30,7 +30,8 @@ pub(super) struct Recipe {
     pub(super) about: &'static str,
     /// The files of the module: path and text. The first is `go.mod`.
     pub(super) files: &'static [(&'static str, &'static str)],
-    /// The programs: what the file is called, and which package it is.
+    /// The programs: what the file is called, and which package it is. As everywhere in Go, `x.test` is the tests
+    /// of a package.
     pub(super) programs: &'static [(&'static str, &'static str)],
     /// The Kubernetes release that the programs are to call themselves.
     pub(super) release: Option<&'static str>,
@@ -109,10 +110,17 @@ impl Recipe {
         package: &str,
         deadline: Instant,
     ) -> Result<()> {
+        let is_test = program.extension().is_some_and(|end| end == "test");
+        let way = if is_test {
+            ["test", "-c"]
+        } else {
+            ["build", "-v"]
+        };
         let build = Command::new("go")
             .current_dir(source)
             .env("CGO_ENABLED", "0")
-            .args(["build", "-v", "-mod=readonly", "-trimpath", "-ldflags"])
+            .args(way)
+            .args(["-mod=readonly", "-trimpath", "-ldflags"])
             .arg(linker_flags(self.release))
             .arg("-o")
             .arg(program)
