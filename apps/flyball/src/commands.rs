@@ -5,6 +5,7 @@ mod demo;
 mod nodes;
 mod root_ca;
 mod signals;
+mod sim;
 mod up;
 mod words;
 
@@ -23,6 +24,7 @@ Commands:
   demo                see one at work: a tour in the terminal, nothing to install
   controller-manager  run controllers against an API server, as kube-controller-manager does
   nodes               simulate nodes for any API server
+  sim                 simulate a whole cluster on virtual time, with faults, from a seed
   help                print this text
   version             print the version
 
@@ -64,6 +66,7 @@ pub fn run(words: &[String]) -> anyhow::Result<Option<String>> {
         Some("nodes") => nodes::run(program, rest),
         Some("up") => up::run(rest),
         Some("demo") => demo::run(rest),
+        Some("sim") => sim::run(rest),
         Some("version" | "--version" | "-V") => {
             Ok(Some(format!("flyball {}", crate::identity::VERSION)))
         }

@@ -1,0 +1,147 @@
+//! What a simulated cluster is made of: the production controllers, the scheduler and the nodes.
+//!
+//! Each part runs in replicas of its own, with caches, clocks and a view of the Lease of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flyball_access::ClusterRoleAggregationController;
+use flyball_accounts::{RootCaPublisher, ServiceAccountController};
+use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
+use flyball_plan::{Controller, Driver, Engine};
+use flyball_rbac::{AUTHENTICATED, MASTERS, User};
+use flyball_scheduler::{Scheduler, SchedulerSettings};
+use flyball_workloads::{
+    DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
+    ReplicationControllerController,
+};
+
+/// The certificate that the publisher publishes.
+pub(crate) const ROOT_CA: &str = "-----BEGIN CERTIFICATE-----\nsim\n-----END CERTIFICATE-----\n";
+
+/// How many nodes a cluster has.
+pub(crate) const NODES: usize = 3;
+
+/// Makes a controller, ready to be driven.
+pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
+
+/// As whom requests are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// The manager's own user for watches and the Lease, a service account for each controller.
+    Manager,
+    /// The scheduler's own user.
+    Scheduler,
+    /// Somebody who may do anything: all nodes at once, or a controller of somebody else's.
+    Anybody,
+}
+
+/// A program with some controllers, of which there may be several replicas.
+#[derive(Clone)]
+pub struct Part {
+    pub(crate) name: String,
+    pub(crate) controllers: Vec<Make>,
+    pub(crate) replicas: usize,
+    pub(crate) elects: bool,
+    pub(crate) identity: Identity,
+}
+
+impl Part {
+    /// The controllers of the manager, in so many replicas of which one leads.
+    pub fn controllers(replicas: usize) -> Self {
+        Self {
+            name: "manager".to_owned(),
+            controllers: vec![
+                make(|| ReplicationControllerController::new(ReplicasSettings::default())),
+                make(|| ServiceAccountController),
+                make(|| {
+                    DeploymentController::new(DeploymentSettings {
+                        terminating_replicas: true,
+                    })
+                }),
+                make(|| ReplicaSetController::new(ReplicasSettings::default())),
+                make(|| ClusterRoleAggregationController),
+                make(|| RootCaPublisher::new(ROOT_CA)),
+            ],
+            replicas,
+            elects: true,
+            identity: Identity::Manager,
+        }
+    }
+
+    /// The scheduler.
+    pub fn scheduler() -> Self {
+        Self {
+            name: "scheduler".to_owned(),
+            controllers: vec![make(|| Scheduler::new(SchedulerSettings::default()))],
+            replicas: 1,
+            elects: false,
+            identity: Identity::Scheduler,
+        }
+    }
+
+    /// The simulated nodes, all in one replica.
+    pub fn nodes() -> Self {
+        let settings = Arc::new(NodeSettings {
+            count: NODES,
+            // Heartbeats are not what is looked at here: few of them will do.
+            lease_duration_seconds: 600,
+            renew_every: Duration::from_secs(180),
+            heartbeat_every: Duration::from_secs(900),
+            ..NodeSettings::default()
+        });
+        let pods = settings.clone();
+        Self {
+            name: "nodes".to_owned(),
+            controllers: vec![
+                make(move || NodeController::new(settings.clone())),
+                make(move || PodController::new(pods.clone())),
+            ],
+            replicas: 1,
+            elects: false,
+            identity: Identity::Anybody,
+        }
+    }
+
+    /// A program with one controller of your own, in so many replicas of which one leads.
+    pub fn custom<C: Controller>(
+        replicas: usize,
+        controller: impl Fn() -> C + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: C::DESCRIPTOR.name.to_owned(),
+            controllers: vec![make(controller)],
+            replicas,
+            elects: true,
+            identity: Identity::Anybody,
+        }
+    }
+
+    /// What Kubernetes is made of here: two managers, a scheduler, three nodes.
+    pub fn kubernetes() -> Vec<Self> {
+        vec![Self::controllers(2), Self::scheduler(), Self::nodes()]
+    }
+}
+
+fn make<C: Controller>(controller: impl Fn() -> C + Send + Sync + 'static) -> Make {
+    Arc::new(move || Box::new(Engine::new(controller())))
+}
+
+impl Identity {
+    /// Who watches and holds the Lease.
+    pub(crate) fn own(self) -> User {
+        match self {
+            Self::Manager => User::of_groups("system:kube-controller-manager", &[AUTHENTICATED]),
+            Self::Scheduler => User::of_groups("system:kube-scheduler", &[AUTHENTICATED]),
+            Self::Anybody => User::of_groups("sim", &[MASTERS, AUTHENTICATED]),
+        }
+    }
+
+    /// Who a controller writes as.
+    pub(crate) fn writer(self, client: &str) -> User {
+        match self {
+            Self::Manager => User::service_account("kube-system", client, ""),
+            Self::Scheduler | Self::Anybody => self.own(),
+        }
+    }
+}

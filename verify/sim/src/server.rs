@@ -1,0 +1,170 @@
+//! The API server of a simulated cluster: `core/registry`, asked one request at a time.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use flyball_api::request::{Method, Request};
+use flyball_api::{ApiError, Timestamp};
+use flyball_rbac::{AUTHENTICATED, MASTERS, User};
+use flyball_registry::{Chance, Registry, Reply, Stored, Watch};
+use flyball_storage::{Committed, Item, Limits, Revision, Store};
+
+use crate::chance::Seed;
+
+/// When every simulation begins.
+const EPOCH: Timestamp = Timestamp::from_unix_seconds(1_800_000_000);
+
+/// The time of day at a virtual moment.
+pub(crate) fn wall(at: Duration) -> Timestamp {
+    EPOCH.saturating_add(at)
+}
+
+/// What a request led to.
+pub(crate) enum Got {
+    /// The body of a success.
+    Body(Bytes),
+    /// A stream of changes.
+    Watch(Box<Watch>),
+    /// A refusal.
+    Failed(ApiError),
+}
+
+/// A request with its path taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    pub(crate) content_type: &'static str,
+    pub(crate) accept: &'static str,
+}
+
+impl Asked {
+    /// A read with a query.
+    pub(crate) fn get(path: String, query: Vec<(&'static str, String)>) -> Self {
+        let query = query
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value));
+        Self {
+            query: query.collect(),
+            ..Request::get(path).into()
+        }
+    }
+
+    /// Whether it changes anything.
+    pub(crate) fn is_write(&self) -> bool {
+        self.method != Method::Get
+    }
+}
+
+impl From<Request> for Asked {
+    fn from(request: Request) -> Self {
+        Self {
+            method: request.method,
+            content_type: request.method.content_type(),
+            accept: request.accept(),
+            path: request.path,
+            query: Vec::new(),
+            body: request.body,
+        }
+    }
+}
+
+/// The server and its chance.
+pub(crate) struct Server {
+    registry: Registry,
+    ids: Rng,
+}
+
+impl Server {
+    /// A server of a fresh cluster, which keeps so many events for watches.
+    pub(crate) fn new(seed: Seed, events_max: usize) -> Self {
+        let (revision, items) = fresh();
+        let limits = Limits {
+            events_max,
+            ..Registry::limits()
+        };
+        let store = Store::restore(*revision, items.iter().cloned(), limits);
+        let mut registry = store.map_or_else(|_| Registry::empty(), Registry::new);
+        registry.require_accounts();
+        Self {
+            registry,
+            ids: seed.child("ids"),
+        }
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(crate) fn registry_mut(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
+    /// Does what a request asks for.
+    pub(crate) fn handle(&mut self, asked: &Asked, user: &User, agent: &str, at: Duration) -> Got {
+        let ids = &mut self.ids;
+        let mut draw = || ids.u64(..);
+        let request = flyball_registry::Request {
+            method: match asked.method {
+                Method::Get => flyball_registry::Method::Get,
+                Method::Post => flyball_registry::Method::Post,
+                Method::Put => flyball_registry::Method::Put,
+                Method::StrategicPatch | Method::MergePatch => flyball_registry::Method::Patch,
+                Method::Delete => flyball_registry::Method::Delete,
+            },
+            path: &asked.path,
+            query: &asked.query,
+            body: &asked.body,
+            content_type: asked.content_type,
+            accept: asked.accept,
+            user,
+            agent,
+            now: wall(at),
+        };
+        let answer = match self.registry.handle(request, &mut Chance(&mut draw)) {
+            Reply::Answer(answer) => answer,
+            Reply::List(list) => list.render(),
+            Reply::Watch(watch) => return Got::Watch(watch),
+            Reply::Page => return Got::Failed(ApiError::from_response(404, None, b"")),
+        };
+        if (200..300).contains(&answer.code) {
+            return Got::Body(answer.body);
+        }
+        let seconds = answer.retry_after_seconds.to_string();
+        let retry_after = (answer.retry_after_seconds > 0).then_some(seconds.as_str());
+        Got::Failed(ApiError::from_response(
+            answer.code,
+            retry_after,
+            &answer.body,
+        ))
+    }
+
+    /// What was committed since this was last asked, oldest first.
+    pub(crate) fn committed(&mut self) -> Option<Committed<Arc<Stored>>> {
+        self.registry.take_committed()
+    }
+}
+
+/// Somebody who may do anything.
+pub(crate) fn admin() -> User {
+    User::of_groups("admin", &[MASTERS, AUTHENTICATED])
+}
+
+type Items = (Revision, Vec<Item<Arc<Stored>>>);
+
+/// What every cluster has from its start. It is the same for all seeds, and made once.
+fn fresh() -> &'static Items {
+    static FRESH: OnceLock<Items> = OnceLock::new();
+    FRESH.get_or_init(|| {
+        let mut registry = Registry::empty();
+        let mut ids = Seed(0).child("fresh");
+        let mut draw = || ids.u64(..);
+        registry.bootstrap(EPOCH, &mut Chance(&mut draw));
+        let store = registry.into_store();
+        (store.revision(), store.iter().cloned().collect())
+    })
+}
