@@ -118,6 +118,23 @@ impl<S> Drop for Sight<S> {
     }
 }
 
+/// A server that is behind says when to ask again.
+async fn wait_as_told(status: &RawValue) -> Result<()> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Details {
+        retry_after_seconds: u64,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        details: Details,
+    }
+    let told: Status = serde_json::from_str(status.get())
+        .with_context(|| format!("a watch event of type ERROR: {status}"))?;
+    tokio::time::sleep(Duration::from_secs(told.details.retry_after_seconds)).await;
+    Ok(())
+}
+
 impl<S: Seen> Shared<S> {
     /// Follows one watch until the server closes it.
     async fn follow(&self, client: &kube::Client) -> Result<()> {
@@ -136,6 +153,9 @@ impl<S: Seen> Shared<S> {
         while let Some(line) = lines.next().await {
             let line = line?;
             let Event { kind, object } = serde_json::from_str(&line)?;
+            if kind == "ERROR" {
+                return wait_as_told(object).await;
+            }
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             match (kind, beginning.as_mut().unwrap_or(&mut seen)) {
                 ("ADDED" | "MODIFIED", seen) => seen.put(object)?,
