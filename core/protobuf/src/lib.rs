@@ -23,4 +23,4 @@ mod wire;
 
 pub use envelope::{decode, is_protobuf};
 pub use error::{ProtobufFault, ProtobufUnreadable};
-pub use settle::settle;
+pub use settle::{settle, store};

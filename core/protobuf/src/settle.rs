@@ -1,8 +1,11 @@
 //! What upstream's types make of an object: what its JSON always has is there, what it never has is not.
 //!
-//! Go cannot tell an empty list from none, nor a zero from nothing where a field is no pointer. So an object that
-//! went through upstream has lost what its type cannot hold (`minReadySeconds: 0`, `args: []`) and has gained what
-//! its type always holds (`resources: {}`, a list that is null).
+//! Go cannot tell a zero from nothing where a field is no pointer, and what is stored cannot tell an empty list from
+//! none. So an object that went through upstream has lost what its type cannot hold (`minReadySeconds: 0`,
+//! `args: []`) and has gained what its type always holds (`resources: {}`, a list that is null).
+//!
+//! While a request is under way, an empty list is still there where it is always written, and has an owner: [`settle`]
+//! leaves it, [`store`] makes it null.
 
 use serde_json::{Map, Value};
 
@@ -11,31 +14,66 @@ use crate::table::{Arity, Field, Form, Kind, Message, Table, table};
 /// As deep as objects are looked at.
 const DEPTH_MAX: usize = 100;
 
-/// Makes an object of a built-in kind what upstream's types would make of it. Kinds that are not known are left
-/// alone.
-pub fn settle(api_version: &str, kind: &str, object: &mut Map<String, Value>) {
+/// How far an object has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It was sent.
+    Sent,
+    /// It is about to be stored.
+    Stored,
+}
+
+/// Makes an object of a built-in kind what upstream's types would make of it, and says which of its fields held an
+/// empty list or map. Kinds that are not known are left alone.
+pub fn settle(api_version: &str, kind: &str, object: &mut Map<String, Value>) -> Vec<&'static str> {
+    let table = table();
+    let Some(message) = table.kind(api_version, kind) else {
+        return Vec::new();
+    };
+    let fields = message.fields.iter();
+    let held = fields.filter(|field| settle_one(table, field, object, 0, Stage::Sent));
+    held.map(|field| field.name).collect()
+}
+
+/// Makes a settled object of a built-in kind what it is when it comes back from upstream's store.
+pub fn store(api_version: &str, kind: &str, object: &mut Map<String, Value>) {
     let table = table();
     if let Some(message) = table.kind(api_version, kind) {
-        settle_message(table, message, object, 0);
+        settle_message(table, message, object, 0, Stage::Stored);
     }
 }
 
+/// Says whether something empty was found.
 fn settle_message(
     table: &Table<'_>,
     message: &Message<'_>,
     object: &mut Map<String, Value>,
     depth: usize,
-) {
+    stage: Stage,
+) -> bool {
     if depth > DEPTH_MAX {
-        return;
+        return false;
     }
+    let mut found = false;
     for field in &message.fields {
-        match (field.name, field.of) {
-            ("", Kind::Message(place)) => {
-                settle_message(table, table.message(place), object, depth + 1);
-            }
-            _ => settle_field(table, field, object, depth),
+        found |= settle_one(table, field, object, depth, stage);
+    }
+    found
+}
+
+/// A field, or those of a message that stands in the place of one.
+fn settle_one(
+    table: &Table<'_>,
+    field: &Field<'_>,
+    object: &mut Map<String, Value>,
+    depth: usize,
+    stage: Stage,
+) -> bool {
+    match (field.name, field.of) {
+        ("", Kind::Message(place)) => {
+            settle_message(table, table.message(place), object, depth + 1, stage)
         }
+        _ => settle_field(table, field, object, depth, stage),
     }
 }
 
@@ -44,29 +82,38 @@ fn settle_field(
     field: &Field<'_>,
     object: &mut Map<String, Value>,
     depth: usize,
-) {
+    stage: Stage,
+) -> bool {
     let inner = match field.of {
         Kind::Message(place) => Some(table.message(place)),
         _ => None,
     };
     let inner = inner.filter(|message| message.form == Form::Object);
+    let mut found = false;
     if let Some(value) = object.get_mut(field.name) {
         if let Some(message) = inner {
             each(field.arity, value, |object| {
-                settle_message(table, message, object, depth + 1);
+                found |= settle_message(table, message, object, depth + 1, stage);
             });
         }
-        if is_nothing(field, value) {
+        let is_empty = is_empty(field, value);
+        found |= is_empty;
+        let is_kept = field.always && stage == Stage::Sent;
+        if is_nothing(field, value) || (is_empty && !is_kept) {
             object.remove(field.name);
         }
     }
     if field.always && !object.contains_key(field.name) {
         let mut value = zero(table, field);
         if let (Some(message), Value::Object(object)) = (inner, &mut value) {
-            settle_message(table, message, object, depth + 1);
+            settle_message(table, message, object, depth + 1, stage);
         }
         object.insert(field.name.to_owned(), value);
     }
+    if field.absent_is_null {
+        object.entry(field.name).or_insert(Value::Null);
+    }
+    found
 }
 
 fn each(arity: Arity, value: &mut Value, mut then: impl FnMut(&mut Map<String, Value>)) {
@@ -86,12 +133,19 @@ fn each(arity: Arity, value: &mut Value, mut then: impl FnMut(&mut Map<String, V
     }
 }
 
+/// Whether a value is an empty list or map.
+fn is_empty(field: &Field<'_>, value: &Value) -> bool {
+    match (field.arity, value) {
+        (Arity::Many, Value::Array(items)) => items.is_empty(),
+        (Arity::Map, Value::Object(members)) => members.is_empty(),
+        _ => false,
+    }
+}
+
 /// Whether upstream's type cannot tell a value from none.
 fn is_nothing(field: &Field<'_>, value: &Value) -> bool {
     match (field.arity, value) {
         (_, Value::Null) => true,
-        (Arity::Many, Value::Array(items)) => items.is_empty(),
-        (Arity::Map, Value::Object(members)) => members.is_empty(),
         (Arity::One, value) if field.zero_is_absent => match value {
             Value::String(text) => text.is_empty(),
             Value::Number(number) => number.as_f64() == Some(0.0),
@@ -157,10 +211,44 @@ mod tests {
         assert_eq!(is["spec"]["replicas"], 0);
         assert!(is["spec"].get("minReadySeconds").is_none());
         assert_eq!(is["status"], json!({}));
-        let role = json!({"metadata": {"name": "a"}, "rules": []});
-        let role = settled("rbac.authorization.k8s.io/v1", "Role", role);
-        assert_eq!(role["rules"], Value::Null);
-        assert!(role.as_object().unwrap().contains_key("rules"));
+    }
+
+    #[test]
+    fn a_list_that_is_always_written_is_empty_until_it_is_stored() {
+        let (version, kind) = ("rbac.authorization.k8s.io/v1", "Role");
+        let Value::Object(mut role) = json!({"metadata": {"name": "a"}, "rules": []}) else {
+            return;
+        };
+        assert_eq!(settle(version, kind, &mut role), ["rules"]);
+        assert_eq!(role["rules"], json!([]));
+        store(version, kind, &mut role);
+        assert_eq!(role.get("rules"), Some(&Value::Null));
+        assert!(settle(version, kind, &mut role).is_empty());
+        assert_eq!(role.get("rules"), Some(&Value::Null));
+    }
+
+    #[test]
+    fn what_was_empty_is_told_by_field() {
+        let policy = json!({"spec": {"podSelector": {}, "ingress": [{"from": []}]}});
+        let Value::Object(mut policy) = policy else {
+            return;
+        };
+        let held = settle("networking.k8s.io/v1", "NetworkPolicy", &mut policy);
+        assert_eq!(held, ["spec"]);
+        assert_eq!(policy["spec"], json!({"podSelector": {}, "ingress": [{}]}));
+        assert!(settle("networking.k8s.io/v1", "NetworkPolicy", &mut policy).is_empty());
+    }
+
+    #[test]
+    fn a_pointer_that_is_always_written_is_null() {
+        let claim = json!({"spec": {"dataSource": {"kind": "PersistentVolumeClaim", "name": "a"}}});
+        let claim = settled("v1", "PersistentVolumeClaim", claim);
+        let source = &claim["spec"]["dataSource"];
+        assert_eq!(
+            source,
+            &json!({"apiGroup": null, "kind": "PersistentVolumeClaim", "name": "a"})
+        );
+        assert!(claim["spec"].get("dataSourceRef").is_none());
     }
 
     #[test]

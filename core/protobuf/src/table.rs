@@ -11,7 +11,7 @@
 //!
 //! A `+` marks a kind, `@` a form that is not an object. A field is its number, its name in JSON (none if it is
 //! inlined) and its type: `[]` before it makes a list, `{}` a map, `?` after it says that zero means absent, `!` that
-//! upstream writes it always, zero or not.
+//! upstream writes it always, zero or not, `~` that upstream writes null if it is absent.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -58,6 +58,8 @@ pub(crate) struct Field<'a> {
     pub(crate) zero_is_absent: bool,
     /// Whether JSON of upstream's always has it.
     pub(crate) always: bool,
+    /// Whether JSON of upstream's has null where it is absent.
+    pub(crate) absent_is_null: bool,
 }
 
 /// The type of a value.
@@ -189,7 +191,8 @@ fn field<'a>(
     let name = parts.next()?;
     let of = parts.next()?;
     let (zero_is_absent, always) = (of.ends_with('?'), of.ends_with('!'));
-    let of = of.trim_end_matches(['?', '!']);
+    let absent_is_null = of.ends_with('~');
+    let of = of.trim_end_matches(['?', '!', '~']);
     let (of, arity) = if let Some(of) = of.strip_prefix("[]") {
         (of, Arity::Many)
     } else if let Some(of) = of.strip_prefix("{}") {
@@ -217,6 +220,7 @@ fn field<'a>(
         arity,
         zero_is_absent,
         always,
+        absent_is_null,
     })
 }
 

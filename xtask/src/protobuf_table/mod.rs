@@ -273,6 +273,7 @@ fn line(name: &str, message: &Message, of: Option<&GoType>) -> Result<String, St
         let structure = field.arity == Arity::One && !scalar;
         let absent = known.omitzero || (known.omitempty && !structure);
         let mark = match (known.pointer, absent) {
+            (true, false) if form.is_none() && !known.omitempty => "~",
             (true, _) => "",
             (false, false) if !known.inline => "!",
             (false, true) if scalar => "?",

@@ -1,8 +1,8 @@
 use super::*;
 
-const PROTO: &str = "package a;\n\n// No field.\nmessage Box {\n  // What it holds.\n  optional .k8s.io.api.core.v1.Thing thing = 1;\n\n  optional int32 count = 2;\n  optional int32 size = 3;\n  repeated string labels = 4;\n  map<string, bytes> data = 5;\n  optional Lid lid = 6;\n}\n";
+const PROTO: &str = "package a;\n\n// No field.\nmessage Box {\n  // What it holds.\n  optional .k8s.io.api.core.v1.Thing thing = 1;\n\n  optional int32 count = 2;\n  optional int32 size = 3;\n  repeated string labels = 4;\n  map<string, bytes> data = 5;\n  optional Lid lid = 6;\n  optional Key key = 7;\n}\n";
 
-const GO: &str = "package v1\n\nconst GroupName = \"boxes.example\"\n\n// Box is one.\ntype Box struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tThing `json:\",inline\" protobuf:\"bytes,1,opt,name=thing\"`\n\t// Count counts.\n\tCount *int32 `json:\"count,omitempty\" protobuf:\"varint,2,opt,name=count\"`\n\tSize int32 `json:\"howBig,omitempty\" protobuf:\"varint,3,opt,name=size\"`\n\tLabels []string `json:\"labels,omitempty\" protobuf:\"bytes,4,rep,name=labels\"`\n\tData map[string][]byte `json:\"data\" protobuf:\"bytes,5,rep,name=data\"`\n\tLid Lid `json:\"lid,omitempty\" protobuf:\"bytes,6,opt,name=lid\"`\n}\n";
+const GO: &str = "package v1\n\nconst GroupName = \"boxes.example\"\n\n// Box is one.\ntype Box struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tThing `json:\",inline\" protobuf:\"bytes,1,opt,name=thing\"`\n\t// Count counts.\n\tCount *int32 `json:\"count,omitempty\" protobuf:\"varint,2,opt,name=count\"`\n\tSize int32 `json:\"howBig,omitempty\" protobuf:\"varint,3,opt,name=size\"`\n\tLabels []string `json:\"labels,omitempty\" protobuf:\"bytes,4,rep,name=labels\"`\n\tData map[string][]byte `json:\"data\" protobuf:\"bytes,5,rep,name=data\"`\n\tLid Lid `json:\"lid,omitempty\" protobuf:\"bytes,6,opt,name=lid\"`\n\tKey *Key `json:\"key\" protobuf:\"bytes,7,opt,name=key\"`\n}\n";
 
 fn package(go: &str) -> Package {
     Package {
@@ -15,7 +15,7 @@ fn package(go: &str) -> Package {
 
 #[test]
 fn numbers_join_messages_and_go_types() {
-    let expected = "= boxes/v1 boxes.example/v1\n+Box 1::core/v1.Thing 2:count:int32 3:howBig:int32? 4:labels:[]string 5:data:{}bytes! 6:lid:Lid!\n";
+    let expected = "= boxes/v1 boxes.example/v1\n+Box 1::core/v1.Thing 2:count:int32 3:howBig:int32? 4:labels:[]string 5:data:{}bytes! 6:lid:Lid! 7:key:Key~\n";
     assert_eq!(table(&[package(GO)]).unwrap(), expected);
 }
 

@@ -276,6 +276,10 @@ fn same_items(faults: &mut Faults<'_>, kind: &ListKind, items: &[Value], path: &
         );
         return faults.add(&format!("{path}[{at}]"), "FieldValueInvalid", message);
     }
+    // The lists in an object's metadata are no matter of its schema.
+    if path.starts_with("metadata.") {
+        return;
+    }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (at, item) in items.iter().enumerate() {
         let identity = match kind {

@@ -10,7 +10,7 @@ pub fn json_mistake(text: &[u8]) -> Option<String> {
 pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
     let said = error.to_string();
     if error.is_eof() {
-        return "unexpected end of JSON input".to_owned();
+        return end(text);
     }
     if said.starts_with("expected ident") {
         return literal(text, error).unwrap_or(said);
@@ -34,9 +34,34 @@ pub(super) fn message(text: &[u8], error: &serde_json::Error) -> String {
         "invalid escape" => place("in string escape code"),
         // Upstream goes a hundred times as deep.
         "recursion limit exceeded" => place("exceeded max depth"),
-        "invalid number" => place("in numeric literal"),
+        "invalid number" => place(match before(text, error) {
+            Some('.') => "after decimal point in numeric literal",
+            Some('e' | 'E' | '+') => "in exponent of numeric literal",
+            _ => "in numeric literal",
+        }),
         _ => said,
     }
+}
+
+/// What Go says of a text that ends too early. Its scanner is given a space at the end, which it does not take
+/// everywhere.
+fn end(text: &[u8]) -> String {
+    let digits = text.iter().rev().take(3);
+    let digits = digits.take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let before = text.get(..text.len() - digits).unwrap_or_default();
+    if before.ends_with(b"\\u") && !before.ends_with(b"\\\\u") {
+        return "invalid character ' ' in \\u hexadecimal character escape".to_owned();
+    }
+    let longer = [text, b" "].concat();
+    match serde_json::from_slice::<serde::de::IgnoredAny>(&longer) {
+        Err(error) if !error.is_eof() => message(&longer, &error),
+        _ => "unexpected end of JSON input".to_owned(),
+    }
+}
+
+/// The character before the one that is wrong.
+fn before(text: &[u8], error: &serde_json::Error) -> Option<char> {
+    at(text, error.line(), error.column().checked_sub(1)?)
 }
 
 /// What Go says of a word that begins like `null`, `true` or `false` and is another.
@@ -86,6 +111,27 @@ mod tests {
             ("{", "unexpected end of JSON input"),
             ("", "unexpected end of JSON input"),
             ("{\"a\": \"b", "unexpected end of JSON input"),
+            (
+                "{\"a\": \"b\\",
+                "invalid character ' ' in string escape code",
+            ),
+            (
+                "{\"a\": \"\\u00",
+                "invalid character ' ' in \\u hexadecimal character escape",
+            ),
+            (
+                "{\"a\": tr",
+                "invalid character ' ' in literal true (expecting 'u')",
+            ),
+            ("{\"a\": -", "invalid character ' ' in numeric literal"),
+            (
+                "{\"a\": 1.",
+                "invalid character ' ' after decimal point in numeric literal",
+            ),
+            (
+                "{\"a\": 1e",
+                "invalid character ' ' in exponent of numeric literal",
+            ),
             (
                 "{\"spec\": }",
                 "invalid character '}' looking for beginning of value",
