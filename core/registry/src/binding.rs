@@ -16,9 +16,10 @@ use crate::registry::{Call, Registry, key};
 impl Registry {
     /// Assigns the pod that the binding names.
     pub(crate) fn bind_named(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, _) = BINDING.read(call)?;
+        let (binding, warnings) = BINDING.read(call)?;
         if binding.name().is_empty() {
-            return Err(Failure::bad_request("Name parameter required."));
+            let refusal = Failure::bad_request("Name parameter required.");
+            return Ok(Answer::from(refusal).warned(warnings));
         }
         let Some(pods) = self.served().find("", "v1", "pods").cloned() else {
             return Err(Failure::no_such_path());
@@ -34,17 +35,20 @@ impl Registry {
             resource: pods,
             query: call.query.clone(),
         };
-        self.assign(&call, binding)
+        Ok(Answer::of(self.assign(&call, binding)).warned(warnings))
     }
 
     /// Assigns a pod to a node.
     pub(crate) fn bind(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, _) = BINDING.read(call)?;
-        if binding.name() != call.path.name {
-            let why = "name in URL does not match name in Binding object";
-            return Err(Failure::bad_request(why));
-        }
-        self.assign(call, binding)
+        let (binding, warnings) = BINDING.read(call)?;
+        let answer = match binding.name() == call.path.name {
+            true => self.assign(call, binding),
+            false => {
+                let why = "name in URL does not match name in Binding object";
+                Err(Failure::bad_request(why))
+            }
+        };
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     fn assign(&mut self, call: &Call<'_>, binding: Object) -> Result<Answer, Failure> {

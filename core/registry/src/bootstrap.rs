@@ -94,9 +94,13 @@ fn ensure(
     chance: &mut Chance<'_>,
 ) {
     let resource = registry.served().find(group, "v1", plural).cloned();
-    let (Some(resource), Value::Object(object)) = (resource, object) else {
+    let (Some(resource), Value::Object(mut object)) = (resource, object) else {
         return;
     };
+    // Rules that are put together from other roles are none, not an empty list.
+    if object.get("rules").is_some_and(|rules| rules == &json!([])) {
+        object.remove("rules");
+    }
     if registry
         .store()
         .get(&key(&resource, object.namespace(), object.name()))
@@ -113,7 +117,7 @@ fn ensure(
         content_type: "",
         accept: "",
         user: &user,
-        agent: "flyball",
+        agent: "kube-apiserver",
         now,
     };
     let call = Call {

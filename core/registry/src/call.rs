@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use flyball_schema::{Resource, Schema};
 
 use crate::field_error::FieldError;
@@ -10,6 +11,7 @@ use crate::path::ResourcePath;
 use crate::query::Query;
 use crate::request::{Representation, Request};
 use crate::served::Kind;
+use crate::stored::{text, whole};
 use crate::{kinds, versions};
 
 /// A request whose words have been understood.
@@ -51,12 +53,21 @@ impl Call<'_> {
         }
     }
 
-    /// Fills in what was left out. An object of another version was filled in when it was turned.
-    pub(crate) fn default(&self, object: &mut Object) {
+    /// Fills in what was left out, and says which fields held something empty. An object of another version was
+    /// filled in when it was turned.
+    pub(crate) fn default(&self, object: &mut Object) -> Vec<&'static str> {
         if versions::of(&self.resource).is_none() {
             self.rules().default(object);
         }
-        self.resource.settle(object);
+        self.resource.settle(object)
+    }
+
+    /// Makes of a valid object what is kept of it, if these fields held something empty.
+    pub(crate) fn conclude(&self, object: &mut Object, emptied: &[&str]) {
+        self.rules().conclude(object);
+        if !emptied.is_empty() {
+            self.resource.store(object);
+        }
     }
 
     /// The mistakes in an object that is about to be kept, beside those in its metadata.
@@ -74,6 +85,18 @@ impl Call<'_> {
                 let rules = self.resource.rules();
                 rules.validate_update(&version.as_told(new.clone()), &old)
             }
+        }
+    }
+
+    /// An object as it is told after it has been kept, although it is not.
+    pub(crate) fn as_if_kept(&self, object: &Object) -> Bytes {
+        match self.resource.of_definition() {
+            // What is kept is of another version, whose schema has other fields and defaults.
+            Some(_) => {
+                let stored = self.resource.stored(object);
+                whole(&self.resource, &self.resource.bare(&stored))
+            }
+            None => text(object),
         }
     }
 

@@ -12,10 +12,14 @@ use crate::failure::Failure;
 use crate::kinds::advice;
 use crate::managed::Note;
 use crate::object::{Meta, Object};
+use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
-use crate::request::Chance;
-use crate::stored::{Stored, text};
+use crate::request::{Chance, Method};
+use crate::stored::Stored;
 use crate::{admission, decode, managed, meta};
+
+/// How often a name is drawn before the object is refused because it is taken.
+const DRAWS_MAX: usize = 8;
 
 impl Registry {
     pub(crate) fn create(
@@ -23,7 +27,8 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (object, warnings) = decode::object(call)?;
+        let (mut object, mut warnings) = decode::object(call)?;
+        owner_references::unite(&mut object, Origin::Sent, &mut warnings);
         let object = call.to_kept(object);
         let answer = self.insert(call, object, Note::Update, chance);
         Ok(Answer::of(answer).warned(warnings))
@@ -50,7 +55,7 @@ impl Registry {
         if call.schema().field("status").is_some() && !keeps_status && !is_custom {
             object.insert("status".to_owned(), Value::Object(Map::new()));
         }
-        call.default(&mut object);
+        let emptied = call.default(&mut object);
         // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, None, &mut object);
@@ -58,7 +63,7 @@ impl Registry {
         let review = Review::of_create(self, call, &given);
         let mut effects = Effects::default();
         admission::mutate(&review, &mut object, &mut effects)?;
-        meta::generate_name(&mut object, chance);
+        self.generate_name(call, &mut object, chance);
         self.allocate(call, &mut object, None, chance)?;
         introduce(call, &mut object);
         rules.prepare_create(&mut object, call.request.now);
@@ -72,18 +77,24 @@ impl Registry {
         let mut warnings = rules.warnings(&object);
         warnings.extend(advice::on_create(&call.resource, &object));
         warnings.append(&mut effects.warnings);
+        call.conclude(&mut object, &emptied);
         let place = key(&call.resource, object.namespace(), object.name());
+        // What is made by replacing or applying may name a version, which means nothing.
+        let names_version = object
+            .resource_version()
+            .parse()
+            .is_ok_and(|version: u64| version > 0);
+        if call.request.method == Method::Post && names_version && !call.query.dry_run {
+            let message = "resourceVersion should not be set on objects to be created";
+            let refusal = Failure::new(500, "", message);
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
+        }
         if let Some(taken) = self.store().get(&place) {
             let refusal = self.taken(call, &object, &taken.value.object(&call.resource));
             return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
         if call.query.dry_run {
-            return Ok(Answer::new(201, text(&object)).warned(warnings));
-        }
-        if !object.resource_version().is_empty() {
-            let message = "resourceVersion should not be set on objects to be created";
-            let refusal = Failure::new(500, "", message);
-            return Ok(Answer::of(Err(refusal)).warned(warnings));
+            return Ok(Answer::new(201, call.as_if_kept(&object)).warned(warnings));
         }
         let beside = self.beside(call, None, Some((&object, chance)));
         let body = self.write(call, &mut object, |stored| {
@@ -91,6 +102,28 @@ impl Registry {
         });
         let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))
+    }
+
+    /// Draws a name for a new object that has only the beginning of one, some more times if it is taken.
+    fn generate_name(&self, call: &Call<'_>, object: &mut Object, chance: &mut Chance<'_>) {
+        let is_limit_range =
+            call.resource.group.is_empty() && call.resource.plural == "limitranges";
+        let Some(prefix) = meta::generated_prefix(object) else {
+            // These are named whether somebody asks for it or not.
+            if is_limit_range && object.name().is_empty() {
+                let name = chance.uid();
+                object.meta_mut().insert("name".to_owned(), name.into());
+            }
+            return;
+        };
+        for _ in 0..DRAWS_MAX {
+            let name = format!("{prefix}{}", chance.suffix());
+            let place = key(&call.resource, object.namespace(), &name);
+            object.meta_mut().insert("name".to_owned(), name.into());
+            if self.store().get(&place).is_none() {
+                return;
+            }
+        }
     }
 
     /// Why there cannot be another object of this name.

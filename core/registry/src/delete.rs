@@ -12,10 +12,12 @@ use self::grace::Grace;
 use crate::admission::{self, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::listing::tell_no_more;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
 use crate::query::{Deletion, Propagation};
 use crate::registry::{Call, Registry, key, prefix};
+use crate::request::Representation;
 use crate::selection::Selection;
 use crate::stored::text;
 use crate::{custom, decode};
@@ -33,21 +35,17 @@ struct Deleted {
 impl Registry {
     pub(crate) fn delete(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
         let wish = wish(call)?;
-        let (seen, object) = self.read(call)?;
-        let deleted = self.delete_one(call, &wish, seen, object)?;
-        let mut answer = deleted.answer;
-        // Who asks in the old words is told that something is left.
-        if !deleted.gone && wish.orphan == Some(false) {
-            answer.code = 202;
-        }
-        if policy(call) == Policy::Orphan
-            && is_of(call, "batch", "jobs")
-            && wish.orphan.is_none()
-            && wish.propagation.is_none()
-        {
-            answer.warnings.push(JOBS_ORPHAN.to_owned());
-        }
-        Ok(answer)
+        let found = call.path.check().and_then(|()| self.read(call));
+        let deleted = found.and_then(|(seen, object)| self.delete_one(call, &wish, seen, object));
+        let answer = deleted.map(|deleted| {
+            let mut answer = deleted.answer;
+            // Who asks in the old words is told that something is left.
+            if !deleted.gone && wish.orphan == Some(false) {
+                answer.code = 202;
+            }
+            answer
+        });
+        Ok(Answer::of(answer).warned(advice(call, &wish)))
     }
 
     /// Deletes the object of a path as these options ask for.
@@ -65,6 +63,16 @@ impl Registry {
     pub(crate) fn delete_collection(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
         let selection = Selection::new(&call.resource, &call.query, "")?;
         let wish = wish(call)?;
+        let answer = self.delete_selected(call, &selection, &wish);
+        Ok(Answer::of(answer).warned(advice(call, &wish)))
+    }
+
+    fn delete_selected(
+        &mut self,
+        call: &Call<'_>,
+        selection: &Selection,
+        wish: &Deletion,
+    ) -> Result<Answer, Failure> {
         let place = prefix(&call.resource, &call.path.namespace);
         let all = self.store().range(&flyball_storage::Query::prefix(&place));
         let all = all.map_err(|error| Failure::new(500, "InternalError", error.to_string()))?;
@@ -84,12 +92,16 @@ impl Registry {
                 shown.remove("apiVersion");
             }
             items.push(Value::Object(shown));
-            self.delete_one(call, &wish, seen, object)?;
+            self.delete_one(call, wish, seen, object)?;
+        }
+        let mut meta = json!({"resourceVersion": revision.0.to_string()});
+        if call.resource.of_definition().is_some() && call.representation == Representation::Whole {
+            tell_no_more(&mut meta);
         }
         Ok(Answer::document(&json!({
             "kind": call.resource.list_kind,
             "apiVersion": call.resource.api_version(),
-            "metadata": {"resourceVersion": revision.0.to_string()},
+            "metadata": meta,
             "items": items,
         })))
     }
@@ -244,6 +256,15 @@ impl Registry {
             answer: Answer::new(200, body),
             gone: false,
         })
+    }
+}
+
+/// What is told whoever deletes Jobs without saying what becomes of their pods, whether they can be deleted or not.
+fn advice(call: &Call<'_>, wish: &Deletion) -> Vec<String> {
+    let is_silent = wish.orphan.is_none() && wish.propagation.is_none();
+    match is_of(call, "batch", "jobs") && is_silent {
+        true => vec![JOBS_ORPHAN.to_owned()],
+        false => Vec::new(),
     }
 }
 

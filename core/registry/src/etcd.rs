@@ -2,7 +2,7 @@
 //!
 //! Upstream: `apiserver/pkg/registry/generic/options.go`, `pkg/kubeapiserver/default_storage_factory_builder.go`.
 
-use flyball_schema::Resource;
+use flyball_schema::{Resource, builtin};
 
 /// The key of an object.
 pub(crate) fn key(resource: &Resource, namespace: &str, name: &str) -> String {
@@ -17,6 +17,12 @@ pub(crate) fn key(resource: &Resource, namespace: &str, name: &str) -> String {
         }
         (_, plural) => plural,
     };
+    // Custom resources stand under their group.
+    let is_known = builtin().resource(&resource.group, &resource.version, &resource.plural);
+    let place = match is_known {
+        Some(_) => place.to_owned(),
+        None => format!("{}/{place}", resource.group),
+    };
     match namespace {
         "" => format!("/registry/{place}/{name}"),
         namespace => format!("/registry/{place}/{namespace}/{name}"),
@@ -26,7 +32,6 @@ pub(crate) fn key(resource: &Resource, namespace: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flyball_schema::builtin;
 
     #[test]
     fn some_kinds_are_kept_under_other_names() {
@@ -45,5 +50,8 @@ mod tests {
             let resource = builtin().resource(group, version, plural).unwrap();
             assert_eq!(key(resource, namespace, "x"), want);
         }
+        let mut custom = builtin().resource("", "v1", "pods").unwrap().clone();
+        (custom.group, custom.plural) = ("example.com".into(), "things".into());
+        assert_eq!(key(&custom, "a", "x"), "/registry/example.com/things/a/x");
     }
 }

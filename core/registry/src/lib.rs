@@ -38,6 +38,7 @@ mod meta;
 mod names;
 mod negotiation;
 mod object;
+mod owner_references;
 mod paging;
 mod part_body;
 mod parts;

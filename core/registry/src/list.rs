@@ -16,7 +16,7 @@ use crate::query::VersionMatch;
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
-use crate::shown::check_shape;
+use crate::shown::{check_shape, table_metadata};
 use crate::stored::{Stored, whole};
 use crate::table::{IncludeObject, Table};
 
@@ -61,12 +61,13 @@ impl Registry {
         let mut remaining = (page.remaining > 0).then_some(page.remaining);
         let mut more = page.remaining > 0;
         if !selection.is_everything() {
-            items.retain(|item| selection.has(&item.value));
-            if limit > 0 && items.len() > limit {
-                items.truncate(limit);
-                more = true;
-            }
-            // How many more would match is not known without looking at them all.
+            let most = if limit > 0 { limit } else { usize::MAX };
+            let (all, mut seen) = (items.len(), 0);
+            let looked_at = items.into_iter().inspect(|_| seen += 1);
+            let chosen = looked_at.filter(|item| selection.has(&item.value));
+            items = chosen.take(most).collect();
+            // Whether something of the rest would match is not known without looking at it.
+            more = seen < all && !is_of_one(call, go_on.is_some());
             remaining = None;
         }
         let last = items.last().filter(|_| more);
@@ -136,6 +137,14 @@ impl Registry {
     }
 }
 
+/// Whether a list is of one name, which has no pages.
+fn is_of_one(call: &Call<'_>, paging: bool) -> bool {
+    let fields = call.query.fields.as_ref();
+    let name = fields.and_then(|fields| fields.required_value("metadata.name"));
+    let is_placed = !call.resource.namespaced || !call.path.namespace.is_empty();
+    name.is_some() && is_placed && !paging
+}
+
 fn unreadable(error: ReadError, paging: bool) -> Failure {
     match error {
         ReadError::Compacted { .. } if paging => Failure::expired(
@@ -162,7 +171,7 @@ fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
         }
         Representation::Table => {
             let object = call.resource.object(stored);
-            let meta = json!({"resourceVersion": object["metadata"]["resourceVersion"]});
+            let meta = table_metadata(&object);
             table_of(call, &[object], meta)?.to_string().into()
         }
     })

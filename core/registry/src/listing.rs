@@ -30,6 +30,13 @@ pub struct Listing {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Lists of custom objects say where to go on even if there is nothing more, as upstream writes them.
+pub(crate) fn tell_no_more(meta: &mut Value) {
+    if meta["continue"].is_null() {
+        meta["continue"] = "".into();
+    }
+}
+
 /// As many objects are written in no time, even as rows of a table.
 const SHORT: usize = 64;
 
@@ -57,11 +64,14 @@ impl Listing {
     }
 
     fn whole(&self) -> Vec<u8> {
+        let mut meta = self.meta.clone();
+        if self.resource.of_definition().is_some() {
+            tell_no_more(&mut meta);
+        }
         let head = format!(
-            r#"{{"kind":"{}","apiVersion":"{}","metadata":{},"items":["#,
+            r#"{{"kind":"{}","apiVersion":"{}","metadata":{meta},"items":["#,
             self.resource.list_kind,
             self.resource.api_version(),
-            self.meta
         );
         let bytes: usize = self.items.iter().map(|item| item.bare().len() + 1).sum();
         let mut out = Vec::with_capacity(head.len() + bytes + 3);

@@ -59,6 +59,40 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
     };
 }
 
+/// Leaves the times of owners as they were where nothing else is new: that alone is no reason to write.
+///
+/// Upstream: `apiserver/pkg/endpoints/handlers/fieldmanager/equality.go`.
+pub(crate) fn keep_times(new: &mut Object, old: &Object) {
+    if is_same_but_for_times(new, old) {
+        let owners = old.meta()["managedFields"].clone();
+        new.meta_mut().insert("managedFields".to_owned(), owners);
+    }
+}
+
+/// Whether two states differ at most in when somebody came to own what, and do so.
+fn is_same_but_for_times(new: &Object, old: &Object) -> bool {
+    let (Value::Object(is), Value::Object(was)) = (new.meta(), old.meta()) else {
+        return false;
+    };
+    let same = |one: &Object, other: &Object, but: &str| {
+        let mut fields = one.iter();
+        one.len() == other.len()
+            && fields.all(|(field, value)| field == but || other.get(field) == Some(value))
+    };
+    let is_touched = is.get("managedFields") != was.get("managedFields");
+    if !is_touched || !same(new, old, "metadata") || !same(is, was, "managedFields") {
+        return false;
+    }
+    let timeless = |meta: &Object| {
+        let mut owners = meta.get("managedFields").cloned().unwrap_or_default();
+        for owner in owners.as_array_mut().into_iter().flatten() {
+            owner.as_object_mut().map(|owner| owner.remove("time"));
+        }
+        owners
+    };
+    timeless(is) == timeless(was)
+}
+
 /// Gives the change that a call makes to `then`.
 pub(crate) fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> T {
     with_change_from(call, &blank(call), then)
@@ -89,8 +123,20 @@ fn with_change_from<T>(call: &Call<'_>, blank: &Value, then: impl FnOnce(&Change
 fn ignored(call: &Call<'_>) -> &'static [&'static [&'static str]] {
     let is_request = call.resource.plural == "certificatesigningrequests";
     let has_status = call.resource.subresource("status").is_some();
+    let keeps_metadata = matches!(
+        call.resource.plural.as_str(),
+        "servicecidrs" | "validatingadmissionpolicies" | "volumeattachments"
+    );
     match call.path.subresource.as_str() {
         "status" if call.resource.of_definition().is_some() => &[&["metadata"], &["spec"]],
+        "status" if keeps_metadata => &[&["metadata"], &["spec"]],
+        "status" if call.resource.plural == "deployments" => &[&["spec"], &["metadata", "labels"]],
+        "status" if call.resource.plural == "pods" => &[
+            &["spec"],
+            &["metadata", "deletionTimestamp"],
+            &["metadata", "ownerReferences"],
+        ],
+        "finalize" => &[&["status"]],
         "" if is_request => &[&["spec"], &["status"]],
         "status" if is_request => &[&["spec"], &["status", "conditions"]],
         "approval" => &[&["spec"], &["status", "certificate"]],

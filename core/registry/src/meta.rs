@@ -4,12 +4,14 @@
 //! `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use flyball_api::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::etcd;
 use crate::failure::Failure;
 use crate::field_error::FieldError;
-use crate::kinds::{allows_unconditional_update, label_key_mistakes, label_value_mistakes};
+use crate::kinds::{
+    NameRule, allows_unconditional_update, label_key_mistakes, label_value_mistakes,
+};
 use crate::names;
 use crate::object::{Meta, Object};
 use crate::registry::Call;
@@ -30,12 +32,15 @@ pub(crate) fn prepare_create(
     place(call, object)?;
     let generation = call.rules().has_generation();
     let meta = object.meta_mut();
-    for field in [
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-    ] {
-        meta.remove(field);
+    // Upstream does so where objects are made, not where they are replaced.
+    if call.request.method == Method::Post {
+        for field in [
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+        ] {
+            meta.remove(field);
+        }
     }
     let now = stamp(call.request.now);
     meta.insert("creationTimestamp".to_owned(), now);
@@ -46,17 +51,11 @@ pub(crate) fn prepare_create(
     Ok(())
 }
 
-/// Draws a name for a new object that has only the beginning of one.
-pub(crate) fn generate_name(object: &mut Object, chance: &mut Chance<'_>) {
-    let meta = object.meta_mut();
-    if is_empty(meta, "name")
-        && let Some(Value::String(prefix)) = meta.get("generateName")
-        && !prefix.is_empty()
-    {
-        let kept: String = prefix.chars().take(GENERATED_PREFIX_MAX).collect();
-        let name = format!("{kept}{}", chance.suffix());
-        meta.insert("name".to_owned(), name.into());
-    }
+/// The beginning of the name that is to be drawn for a new object, if one is.
+pub(crate) fn generated_prefix(object: &Object) -> Option<String> {
+    let prefix = object.meta_text("generateName");
+    let is_drawn = object.name().is_empty() && !prefix.is_empty();
+    is_drawn.then(|| prefix.chars().take(GENERATED_PREFIX_MAX).collect())
 }
 
 /// Makes the metadata of a new state what it has to be: what only the server sets stays.
@@ -79,8 +78,9 @@ pub(crate) fn prepare_update(
     let before = old.meta();
     let meta = new.meta_mut();
     for field in kept {
-        // What the object does not have yet is a mistake that is found later.
-        if let Some(value) = before.get(field) {
+        // What the object does not have yet is a mistake that is found later, and so is another grace.
+        let is_changed = field == "deletionGracePeriodSeconds" && meta.contains_key(field);
+        if let Some(value) = before.get(field).filter(|_| !is_changed) {
             meta.insert(field.to_owned(), value.clone());
         }
     }
@@ -219,13 +219,6 @@ pub(crate) fn place_applied(call: &Call<'_>, config: &mut Object) -> Result<(), 
     }
 }
 
-fn is_empty(meta: &Map<String, Value>, field: &str) -> bool {
-    meta.get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .is_empty()
-}
-
 /// A moment as it is written, to the second.
 pub(crate) fn stamp(moment: Timestamp) -> Value {
     moment.to_string().into()
@@ -233,8 +226,12 @@ pub(crate) fn stamp(moment: Timestamp) -> Value {
 
 /// The mistakes in the metadata of an object.
 pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
+    mistakes(call.rules().name_rule(), checks_finalizers(call), object)
+}
+
+/// The mistakes in metadata with such a name, whose finalizers have to be qualified or not.
+pub(crate) fn mistakes(rule: NameRule, qualifies: bool, object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let rule = call.rules().name_rule();
     let prefix = object.meta_text("generateName");
     if !prefix.is_empty() {
         for mistake in names::mistakes(rule, prefix, true) {
@@ -257,7 +254,7 @@ pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
         }
     }
     errors.extend(shared(object.meta()));
-    if checks_finalizers(call) {
+    if qualifies {
         for (at, name) in object.finalizers().enumerate() {
             let is_standard = matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
             if !name.contains('/') && !is_standard {

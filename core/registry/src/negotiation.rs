@@ -40,6 +40,8 @@ pub(crate) enum Offer {
     Plain,
     /// An object or a collection, also as a table or by its metadata.
     Objects,
+    /// A part of an object that is no row of a table.
+    Parts,
     /// Changes of a collection.
     Changes,
     /// A discovery document that has an aggregated form.
@@ -184,12 +186,18 @@ fn converted(offer: Offer, group: &str, version: &str, shown: &str) -> Option<Re
         (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "Table") => {
             Some(Representation::Table)
         }
-        (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "PartialObjectMetadata") => {
-            Some(Representation::Metadata)
-        }
-        (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "PartialObjectMetadataList") => {
-            Some(Representation::MetadataList)
-        }
+        (
+            Offer::Objects | Offer::Parts | Offer::Changes,
+            "meta.k8s.io",
+            "v1",
+            "PartialObjectMetadata",
+        ) => Some(Representation::Metadata),
+        (
+            Offer::Objects | Offer::Parts | Offer::Changes,
+            "meta.k8s.io",
+            "v1",
+            "PartialObjectMetadataList",
+        ) => Some(Representation::MetadataList),
         (Offer::Discovery, "apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") => {
             Some(Representation::Discovery)
         }
@@ -260,6 +268,15 @@ mod tests {
         let all = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
         let want = Some((Media::Json, Representation::Discovery));
         assert_eq!(chosen(all, Offer::Discovery), want);
+    }
+
+    #[test]
+    fn parts_are_no_rows() {
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        assert_eq!(chosen(table, Offer::Parts), None);
+        let partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+        let want = Some((Media::Json, Representation::Metadata));
+        assert_eq!(chosen(partial, Offer::Parts), want);
     }
 
     #[test]

@@ -2,18 +2,16 @@
 //!
 //! Upstream: `pkg/registry/*/*/storage/storage.go`.
 
-use flyball_storage::Transaction;
-
 use crate::admission::{self, Effects, Review};
 use crate::answer::Answer;
 use crate::decode;
 use crate::failure::Failure;
 use crate::managed::Note;
-use crate::object::{Meta, Object, at};
-use crate::registry::{Call, Registry, key};
+use crate::object::Object;
+use crate::owner_references::{self, Origin};
+use crate::registry::{Call, Registry};
 use crate::request::Chance;
-use crate::stored::text;
-use crate::update::{Part, keep};
+use crate::update::Part;
 
 impl Registry {
     /// Does what is asked of a part.
@@ -43,7 +41,7 @@ impl Registry {
             ("scale", _) => self.scale(verb, call, chance),
             ("binding", "create") => self.bind(call),
             ("eviction", "create") => self.evict(call, chance),
-            ("finalize", "update") => self.finalize(call),
+            ("finalize", "update") => self.update_part(call, Part::Other, chance),
             ("token", "create") => self.issue(call, chance),
             // No other part is served.
             _ => Err(Failure::no_such_path()),
@@ -61,40 +59,23 @@ impl Registry {
     }
 
     /// Replaces a part of an object by what was sent.
-    fn update_part(
+    pub(crate) fn update_part(
         &mut self,
         call: &Call<'_>,
         part: Part,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (mut new, warnings) = decode::object(call)?;
-        crate::meta::check_place(call, &mut new)?;
-        let new = call.to_kept(new);
-        let (seen, old) = self.read(call)?;
-        let answer = self.replace(call, (part, Note::Update), seen, &old, new, chance);
-        Ok(Answer::of(answer).warned(warnings))
-    }
-
-    /// Replaces the finalizers that a namespace has in its spec; with the last one it may go.
-    fn finalize(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (mut new, _) = decode::object(call)?;
-        let (seen, old) = self.read(call)?;
-        keep(&mut new, &old, |field| {
-            !matches!(field, "spec" | "metadata")
-        });
-        crate::meta::prepare_update(call, &mut new, &old)?;
-        let moved = |_| Failure::modified(&call.resource, old.name());
-        let place = key(&call.resource, "", old.name());
-        let empty = at(&new, "spec.finalizers")
-            .as_array()
-            .is_none_or(Vec::is_empty);
-        if empty && new.is_deleting() && !new.has_finalizers() {
-            self.commit(Transaction::remove(place, seen))
-                .map_err(moved)?;
-            return Ok(Answer::new(200, text(&new)));
+        let (mut new, mut warnings) = decode::object(call)?;
+        owner_references::unite(&mut new, Origin::Sent, &mut warnings);
+        if let Err(refusal) = crate::meta::check_place(call, &mut new) {
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
-        let update = |stored| Transaction::update(place, seen, stored);
-        let body = self.write(call, &mut new, update).map_err(moved)?;
-        Ok(Answer::new(200, body))
+        let new = call.to_kept(new);
+        let answer = match call.path.check().and_then(|()| self.read(call)) {
+            Ok((seen, old)) => self.replace(call, (part, Note::Update), seen, &old, new, chance),
+            // Whoever may make an object by replacing it may do so by replacing its status.
+            Err(missing) => self.insert_missing(call, new, missing, chance),
+        };
+        Ok(Answer::of(answer).warned(warnings))
     }
 }

@@ -11,7 +11,8 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::managed::{Note, with_change};
-use crate::object::Object;
+use crate::object::{Meta, Object};
+use crate::owner_references::{self, Origin};
 use crate::part_body::SCALE;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
@@ -62,7 +63,9 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let found = self.read(call).ok();
-        if found.is_none() && part != Part::Body {
+        // An object is not made by applying a part of it, unless its kind is made by any replacement.
+        let may_make = part == Part::Body || call.rules().creates_on_update();
+        if found.is_none() && !may_make {
             return Err(Failure::not_found(&call.resource, &call.path.name));
         }
         let config = yaml(call)?;
@@ -88,16 +91,26 @@ impl Registry {
             let message = format!("failed to convert merged object at last version: .: {why}");
             Failure::new(500, "", message)
         };
-        let (mut new, warnings) = decode::check(call, applied, unfit)?;
-        meta::place_applied(call, &mut new)?;
+        let (mut new, mut warnings) = decode::check(call, applied, unfit)?;
+        owner_references::unite(&mut new, Origin::Patched, &mut warnings);
+        let placed = match (found.is_none(), new.uid()) {
+            (true, uid) if !uid.is_empty() => {
+                let why = format!(
+                    "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                );
+                Err(Failure::conflict(&call.resource, &call.path.name, &why))
+            }
+            _ => meta::place_applied(call, &mut new),
+        };
+        if let Err(refusal) = placed {
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
+        }
         let new = call.to_kept(new);
         let answer = match found {
-            Some((seen, old)) => {
-                self.replace(call, (part, Note::Applied), seen, &old, new, chance)?
-            }
-            None => self.insert(call, new, Note::Applied, chance)?,
+            Some((seen, old)) => self.replace(call, (part, Note::Applied), seen, &old, new, chance),
+            None => self.insert(call, new, Note::Applied, chance),
         };
-        Ok(answer.warned(warnings))
+        Ok(Answer::of(answer).warned(warnings))
     }
 }
 
@@ -173,7 +186,8 @@ pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<Stri
         let error = FieldError::invalid("patch", shown.as_str(), why);
         Failure::invalid("", "", "", &[error])
     };
-    let (new, warnings) = decode::check(call, changed, invalid)?;
+    let (mut new, mut warnings) = decode::check(call, changed, invalid)?;
+    owner_references::unite(&mut new, Origin::Patched, &mut warnings);
     Ok((call.to_kept(new), warnings))
 }
 

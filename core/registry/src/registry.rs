@@ -13,11 +13,12 @@ use crate::answer::{Answer, Reply};
 pub(crate) use crate::call::Call;
 use crate::custom::Definitions;
 use crate::failure::Failure;
-use crate::negotiation::{self, Choice, Offer};
+use crate::negotiation::{self, Offer};
 use crate::object::Object;
 use crate::path::{Path, ResourcePath};
 use crate::query::Query;
 use crate::request::{Chance, Method, Request};
+use crate::selection::Selection;
 use crate::served::{Kind, Served};
 use crate::services::NodePorts;
 use crate::stored::Stored;
@@ -226,6 +227,7 @@ impl Registry {
         } else {
             route::check(verb, &path, &resource)?;
         }
+        check_routed(&request, verb, &resource)?;
         let warnings = resource.warnings();
         let reply = self.serve(request, (path, verb), resource, chance);
         // What is told of the kind is told with refusals too.
@@ -254,8 +256,14 @@ impl Registry {
         resource: Arc<Kind>,
         chance: &mut Chance<'_>,
     ) -> Result<Reply, Failure> {
-        let choice = negotiated(&request, verb, resource.of_definition().is_none())?;
-        path.check()?;
+        // The router knows only routes to objects of built-in kinds.
+        let is_unnamed = path.name.is_empty() && resource.of_definition().is_some();
+        let unnamed = || Failure::bad_request("name must be provided");
+        if verb == "update" && is_unnamed {
+            return Err(unnamed());
+        }
+        let offer = offer(&path, &resource);
+        let mut choice = negotiation::choose(request.accept, offer)?;
         let mut call = Call {
             request,
             path,
@@ -263,7 +271,21 @@ impl Registry {
             query: Query::default(),
             representation: choice.representation,
         };
+        if verb == "patch" && is_unnamed {
+            patch::check_type(&call)?;
+            return Err(unnamed());
+        }
         call.query = route::options(verb, &call)?;
+        // A stream is shown in fewer ways, which is found out when everything else is in order.
+        if verb == "watch" {
+            Selection::new(&call.resource, &call.query, "")?;
+            choice = negotiation::choose(request.accept, Offer::Changes)?;
+            call.representation = choice.representation;
+        }
+        // Those that read a body do so before.
+        if !matches!(verb, "update" | "delete") {
+            call.path.check()?;
+        }
         let sent = sent::read(&call)?;
         let request = Request {
             body: &sent.body,
@@ -295,7 +317,7 @@ impl Registry {
     ) -> Result<Reply, Failure> {
         let answered = |answer: Answer| Ok(Reply::Answer(answer));
         if reviews::is_review(&call.resource) {
-            return answered(self.review(verb, call)?);
+            return answered(shown::as_asked(call, self.review(verb, call)?));
         }
         if !call.path.subresource.is_empty() {
             let answer = self.part(verb, call, chance)?;
@@ -461,19 +483,28 @@ pub(crate) fn path_verb(method: Method) -> &'static str {
     }
 }
 
-/// How the answer is to look, if the router and the handler of upstream would both agree.
-fn negotiated(request: &Request<'_>, verb: &str, is_built_in: bool) -> Result<Choice, Failure> {
-    let (produces, offer) = match verb {
-        "list" => (negotiation::ROUTED_COLLECTION, Offer::Objects),
-        "watch" => (negotiation::ROUTED_COLLECTION, Offer::Changes),
-        _ => (negotiation::ROUTED, Offer::Objects),
-    };
-    // What custom resources can do is not a matter of the router's.
-    if is_built_in && verb == "patch" {
+/// What a path can show, and whether it can do so in a table.
+fn offer(path: &ResourcePath, resource: &Kind) -> Offer {
+    let is_row = matches!(path.subresource.as_str(), "" | "scale" | "status");
+    let is_kept = !reviews::is_review(resource) && !served::is_bindings(resource);
+    match resource.of_definition().is_some() || (is_row && is_kept) {
+        true => Offer::Objects,
+        false => Offer::Parts,
+    }
+}
+
+/// What upstream's router thinks of a request, before anything is told of the kind. Custom resources are no matter of
+/// the router's.
+fn check_routed(request: &Request<'_>, verb: &str, resource: &Kind) -> Result<(), Failure> {
+    if resource.of_definition().is_some() {
+        return Ok(());
+    }
+    if verb == "patch" {
         patch::check_route(request.content_type)?;
     }
-    if is_built_in {
-        negotiation::check_route(request.accept, produces)?;
-    }
-    negotiation::choose(request.accept, offer)
+    let produces = match verb {
+        "list" | "watch" => negotiation::ROUTED_COLLECTION,
+        _ => negotiation::ROUTED,
+    };
+    negotiation::check_route(request.accept, produces)
 }

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::kinds::NameRule;
 use crate::managed::{self, Note};
 use crate::object::{Meta, Object, at};
 use crate::part_body::SCALE;
-use crate::patch;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
+use crate::{custom, meta, patch};
 
 impl Registry {
     /// Reads or changes the scale of an object.
@@ -28,19 +29,23 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        if verb == "get" {
-            let (_, object) = self.read(call)?;
-            return Ok(Answer::document(&Value::Object(scale_of(&object))));
-        }
         let (seen, old) = self.read(call)?;
-        let mut before = scale_of(&old);
-        let owners = owners_of_scale(&old.meta()["managedFields"], &call.resource.api_version());
+        let mut before = scale_of(call, &old)?;
+        if verb == "get" {
+            return Ok(Answer::document(&Value::Object(before)));
+        }
+        let owners = owners_of_scale(
+            &old.meta()["managedFields"],
+            &call.resource.api_version(),
+            &replicas_place(call),
+        );
         before
             .meta_mut()
             .insert("managedFields".to_owned(), owners.into());
         let (mut scale, warnings, is_settled) = match verb {
             "update" => {
-                let (scale, warnings) = SCALE.read(call)?;
+                let (scale, warnings) =
+                    SCALE.read(call).map_err(|refusal| unread(call, refusal))?;
                 check_name(call, &scale)?;
                 (scale, warnings, false)
             }
@@ -65,8 +70,8 @@ impl Registry {
         if !is_settled {
             note(call, &before, &mut scale);
         }
-        let answer = self.rescale(call, seen, &old, &scale, chance)?;
-        Ok(answer.warned(warnings))
+        let answer = self.rescale(call, seen, &old, &scale, chance);
+        Ok(Answer::of(answer).warned(warnings))
     }
 
     fn rescale(
@@ -77,20 +82,34 @@ impl Registry {
         scale: &Object,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let name = old.name();
         let replicas = at(scale, "spec.replicas").as_i64().unwrap_or_default();
-        if replicas < 0 {
+        let custom = custom_scale(call);
+        // The rules of a custom object are those of its definition.
+        let mut errors = match custom {
+            Some(_) => Vec::new(),
+            None => meta::mistakes(NameRule::Subdomain, true, scale),
+        };
+        if replicas < 0 && custom.is_none() {
             let why = "must be greater than or equal to 0";
-            let error = crate::FieldError::invalid("spec.replicas", replicas, why);
-            return Err(Failure::invalid("autoscaling", "Scale", name, &[error]));
+            errors.push(crate::FieldError::invalid("spec.replicas", replicas, why));
+        }
+        if !errors.is_empty() {
+            let name = scale.name();
+            return Err(Failure::invalid("autoscaling", "Scale", name, &errors));
         }
         let mut new = old.clone();
-        new.entry("spec").or_insert_with(|| json!({}))["replicas"] = replicas.into();
+        match custom {
+            Some(custom) => custom.set(&mut new, replicas),
+            None => {
+                new.entry("spec").or_insert_with(|| json!({}))["replicas"] = replicas.into();
+            }
+        }
         let version = scale.resource_version();
         let owners = owners_of_scaled(
             &old.meta()["managedFields"],
             &scale.meta()["managedFields"],
             &call.resource.api_version(),
+            &replicas_place(call),
         );
         let meta = new.meta_mut();
         if !version.is_empty() {
@@ -102,8 +121,23 @@ impl Registry {
         meta.insert("managedFields".to_owned(), owners.into());
         let answer = self.replace(call, (Part::Body, Note::Applied), seen, old, new, chance)?;
         let object: Object = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let shown = Answer::document(&Value::Object(scale_of(&object)));
+        let shown = Answer::document(&Value::Object(scale_of(call, &object)?));
         Ok(shown.warned(answer.warnings))
+    }
+}
+
+/// Where the scale of a custom object is.
+fn custom_scale<'a>(call: &'a Call<'_>) -> Option<&'a custom::Scale> {
+    call.resource.of_definition()?.scale()
+}
+
+/// Why a scale cannot be read. Upstream does not know what the scale of a custom object is called.
+fn unread(call: &Call<'_>, refusal: Failure) -> Failure {
+    match call.resource.of_definition() {
+        Some(_) if refusal.code() == 400 => Failure::bad_request(
+            "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",
+        ),
+        _ => refusal,
     }
 }
 
@@ -161,6 +195,24 @@ fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> Optio
     }))
 }
 
+/// Where owners of an object's replicas have them.
+fn replicas_place(call: &Call<'_>) -> String {
+    let fields: String = match custom_scale(call) {
+        Some(custom) => custom.steps().map(|step| format!("/f:{step}")).collect(),
+        None => "/f:spec/f:replicas".to_owned(),
+    };
+    format!("/fieldsV1{fields}")
+}
+
+/// The replicas as an owner has them.
+fn replicas_at(place: &str) -> Value {
+    let steps = place.split('/').skip(2);
+    let steps: Vec<&str> = steps.collect();
+    let steps = steps.into_iter().rev();
+    steps.fold(json!({}), |inner, step| json!({ step: inner }))
+}
+
+/// The place of a scale's own replicas.
 const REPLICAS: &str = "/fieldsV1/f:spec/f:replicas";
 
 fn entries(all: &Value) -> impl Iterator<Item = &Value> {
@@ -184,9 +236,9 @@ fn identity(entry: &Value) -> [&str; 4] {
 }
 
 /// The owners of the replicas, as owners of fields of the scale.
-fn owners_of_scale(all: &Value, api_version: &str) -> Vec<Value> {
+fn owners_of_scale(all: &Value, api_version: &str, place: &str) -> Vec<Value> {
     let owns =
-        |entry: &&Value| entry["apiVersion"] == api_version && entry.pointer(REPLICAS).is_some();
+        |entry: &&Value| entry["apiVersion"] == api_version && entry.pointer(place).is_some();
     let scaled = entries(all).filter(owns).map(|entry| {
         let mut entry = entry.clone();
         entry["apiVersion"] = SCALE.api_version().into();
@@ -197,20 +249,21 @@ fn owners_of_scale(all: &Value, api_version: &str) -> Vec<Value> {
 }
 
 /// The owners of the object that is scaled, after its scale has these.
-fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str) -> Vec<Value> {
+fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str, place: &str) -> Vec<Value> {
     let mut left: Vec<&Value> = entries(scale).collect();
     let mut owners = Vec::new();
     for entry in entries(all).filter(|entry| entry["apiVersion"] == api_version) {
         let same = left.iter().position(|one| identity(one) == identity(entry));
-        let owns = entry.pointer(REPLICAS).is_some();
+        let owns = entry.pointer(place).is_some();
         match same.filter(|_| owns) {
             Some(at) => drop(left.remove(at)),
             None if owns => {
                 let mut rest = entry.clone();
-                if let Some(spec) = rest.pointer_mut("/fieldsV1/f:spec")
-                    && let Some(spec) = spec.as_object_mut()
+                let (above, last) = place.rsplit_once('/').unwrap_or_default();
+                if let Some(above) = rest.pointer_mut(above)
+                    && let Some(above) = above.as_object_mut()
                 {
-                    spec.remove("f:replicas");
+                    above.remove(last);
                 }
                 if !is_empty(&mut rest) {
                     owners.push(rest);
@@ -227,7 +280,7 @@ fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str) -> Vec<Value>
     {
         let mut entry = entry.clone();
         entry["apiVersion"] = api_version.into();
-        entry["fieldsV1"] = json!({"f:spec": {"f:replicas": {}}});
+        entry["fieldsV1"] = replicas_at(place);
         // Upstream looks for the time among the owners of the other object, where it is not.
         if let Some(fields) = entry.as_object_mut() {
             fields.remove("time");
@@ -254,7 +307,11 @@ fn is_empty(entry: &mut Value) -> bool {
 }
 
 /// The scale of an object that has replicas and a selector.
-fn scale_of(object: &Object) -> Object {
+fn scale_of(call: &Call<'_>, object: &Object) -> Result<Object, Failure> {
+    if let Some(custom) = custom_scale(call) {
+        let scale = custom.of(object)?;
+        return Ok(scale.as_object().cloned().unwrap_or_default());
+    }
     let meta = object.meta();
     let replicas = |path: &str| at(object, path).as_i64().unwrap_or_default();
     let mut status = json!({"replicas": replicas("status.replicas")});
@@ -283,7 +340,7 @@ fn scale_of(object: &Object) -> Object {
         },
         "status": status,
     });
-    scale.as_object().cloned().unwrap_or_default()
+    Ok(scale.as_object().cloned().unwrap_or_default())
 }
 
 /// A selector in the form of a query: of labels, or of a map as ReplicationControllers have it.

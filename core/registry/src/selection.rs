@@ -114,8 +114,10 @@ fn check(resource: &Kind, fields: &FieldSelector) -> Result<(), Failure> {
         if is_shared || is_custom || known.contains(&field) {
             continue;
         }
+        let is_job = resource.group == "batch" && resource.plural == "jobs";
         return Err(Failure::bad_request(match converts {
             true => format!("field label not supported: {field}"),
+            false if is_job => format!("field label {field:?} not supported for Job"),
             false => format!(
                 "{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
             ),

@@ -95,13 +95,27 @@ impl Kind {
         blank
     }
 
-    /// Gives an object the form that it has in upstream's types; custom objects have none.
-    pub(crate) fn settle(&self, object: &mut Object) {
-        // Mistakes in definitions are told of what was sent.
-        if self.custom.is_none() && self.resource.group != "apiextensions.k8s.io" {
-            let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
-            flyball_protobuf::settle(&kept.api_version(), &kept.kind, object);
+    /// Gives an object the form that it has in upstream's types, and says which of its fields held something empty;
+    /// custom objects have no such form.
+    pub(crate) fn settle(&self, object: &mut Object) -> Vec<&'static str> {
+        match self.typed() {
+            Some(kept) => flyball_protobuf::settle(&kept.api_version(), &kept.kind, object),
+            None => Vec::new(),
         }
+    }
+
+    /// Gives an object the form that it has when it comes back from upstream's store.
+    pub(crate) fn store(&self, object: &mut Object) {
+        if let Some(kept) = self.typed() {
+            flyball_protobuf::store(&kept.api_version(), &kept.kind, object);
+        }
+    }
+
+    /// The resource as it is kept, if upstream has a type for it that objects take the form of.
+    fn typed(&self) -> Option<&Resource> {
+        // Mistakes in definitions are told of what was sent.
+        let has_form = self.custom.is_none() && self.resource.group != "apiextensions.k8s.io";
+        has_form.then(|| versions::kept(&self.resource).unwrap_or(&self.resource))
     }
 
     /// What its definition says, if it has one.

@@ -10,7 +10,8 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::kinds::advice;
 use crate::managed::Note;
-use crate::object::{Meta, Object};
+use crate::object::{Meta, Object, at};
+use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::text;
@@ -33,22 +34,34 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (mut new, warnings) = decode::object(call)?;
+        let (mut new, mut warnings) = decode::object(call)?;
+        owner_references::unite(&mut new, Origin::Sent, &mut warnings);
         if let Err(refusal) = meta::check_place(call, &mut new) {
             return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
         let new = call.to_kept(new);
-        let answer = match self.read(call) {
+        let answer = match call.path.check().and_then(|()| self.read(call)) {
             Ok((seen, old)) => {
                 self.replace(call, (Part::Body, Note::Update), seen, &old, new, chance)
             }
-            Err(_) if call.rules().creates_on_update() => match meta::check_absent(call, &new) {
-                Ok(()) => self.insert(call, new, Note::Update, chance),
-                Err(failure) => Err(failure),
-            },
-            Err(missing) => Err(missing),
+            Err(missing) => self.insert_missing(call, new, missing, chance),
         };
         Ok(Answer::of(answer).warned(warnings))
+    }
+
+    /// Makes what was to be replaced and is not there, if its kind allows that.
+    pub(crate) fn insert_missing(
+        &mut self,
+        call: &Call<'_>,
+        new: Object,
+        missing: Failure,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        if !call.rules().creates_on_update() || missing.code() != 404 {
+            return Err(missing);
+        }
+        meta::check_absent(call, &new)?;
+        self.insert(call, new, Note::Update, chance)
     }
 
     /// Makes `new` the state of an object that was seen as `old`.
@@ -72,7 +85,7 @@ impl Registry {
                 !matches!(field, "status" | "metadata")
             }),
         }
-        call.default(&mut new);
+        let emptied = call.default(&mut new);
         // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, Some(old), &mut new);
@@ -93,7 +106,11 @@ impl Registry {
             }
         }
         let counts = part != Part::Status && rules.has_generation();
-        if counts && rules.bumps_generation(&new, old) {
+        let is_counted = || {
+            let told_apart = rules.tells_empty_from_none();
+            emptied.contains(&told_apart) || rules.bumps_generation(&new, old)
+        };
+        if counts && is_counted() {
             let generation = old.generation() + 1;
             new.meta_mut()
                 .insert("generation".to_owned(), generation.into());
@@ -118,12 +135,15 @@ impl Registry {
             Part::Status | Part::Other => Vec::new(),
         };
         warnings.append(&mut effects.warnings);
-        if call.query.dry_run || new == *old {
-            return Ok(Answer::new(200, text(&new)).warned(warnings));
+        call.conclude(&mut new, &emptied);
+        managed::keep_times(&mut new, old);
+        let is_finished = is_finished(call, &new, old);
+        if call.query.dry_run || (new == *old && !is_finished) {
+            return Ok(Answer::new(200, call.as_if_kept(&new)).warned(warnings));
         }
         let place = key(&call.resource, old.namespace(), old.name());
         // An object that nothing holds back any more goes with the write that let it go.
-        let answer = if is_finished(&new) {
+        let answer = if is_finished {
             let beside = self.beside(call, Some(old), None);
             let removed = self.commit(beside.join(Transaction::remove(place, seen)));
             removed.map(|()| Answer::new(200, text(&new)))
@@ -139,17 +159,20 @@ impl Registry {
     }
 }
 
-/// Whether an object was told to go and nothing keeps it.
-fn is_finished(object: &Object) -> bool {
-    let waits = object.meta()["deletionGracePeriodSeconds"]
-        .as_i64()
-        .unwrap_or_default()
-        > 0;
-    object.is_deleting() && !object.has_finalizers() && !waits
+/// Whether an object was told to go and nothing keeps it. A namespace is kept by what is in it.
+fn is_finished(call: &Call<'_>, new: &Object, old: &Object) -> bool {
+    let waits = old.meta()["deletionGracePeriodSeconds"].as_i64();
+    let kept = at(new, "spec.finalizers").as_array();
+    let is_kept = kept.is_some_and(|all| !all.is_empty()) && is_namespace(call);
+    old.is_deleting() && !new.has_finalizers() && waits.unwrap_or_default() == 0 && !is_kept
+}
+
+fn is_namespace(call: &Call<'_>) -> bool {
+    call.resource.group.is_empty() && call.resource.plural == "namespaces"
 }
 
 /// Takes the fields that `kept` names from the old state.
-pub(crate) fn keep(new: &mut Object, old: &Object, kept: impl Fn(&str) -> bool) {
+fn keep(new: &mut Object, old: &Object, kept: impl Fn(&str) -> bool) {
     new.retain(|field, _| !kept(field));
     for (field, value) in old.iter().filter(|(field, _)| kept(field)) {
         new.insert(field.clone(), value.clone());

@@ -49,6 +49,11 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
         )));
     }
+    let version = text(&decoded.value, "apiVersion");
+    if version.matches('/').count() > 1 {
+        let why = format!("unexpected GroupVersion string: {version}");
+        return Err(unrecognized(call, &why));
+    }
     if text(&decoded.value, "kind").is_empty() {
         let body = String::from_utf8_lossy(body);
         return Err(unrecognized(
@@ -82,10 +87,16 @@ pub(crate) fn check(
     finish(call, custom, decoded, refused)
 }
 
-/// What came of a patch cannot be read.
-pub(super) fn wrong_patch(patched: &str, why: &str) -> Failure {
-    let error = FieldError::invalid("patch", patched, why);
-    Failure::invalid("", "", "", &[error])
+/// Metadata is read as that of any kind, which cannot hold what is empty. Owners that are none are a wish.
+fn drop_empty(meta: &mut Value) {
+    let is_empty = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    if let Value::Object(meta) = meta {
+        meta.retain(|field, value| field == "managedFields" || !is_empty(value));
+    }
 }
 
 fn finish(
@@ -97,7 +108,10 @@ fn finish(
     let mut value = decoded.value;
     match embedded::typed(&value["metadata"]) {
         Ok(Value::Null) => {}
-        Ok(meta) => value["metadata"] = meta,
+        Ok(mut meta) => {
+            drop_empty(&mut meta);
+            value["metadata"] = meta;
+        }
         Err(why) => return Err(refused(&why)),
     }
     if let Some(why) = embedded::unreadable(custom.schema(), &value) {

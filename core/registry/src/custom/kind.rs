@@ -137,6 +137,11 @@ fn fnv_1a(bytes: &[u8]) -> u64 {
 }
 
 impl Custom {
+    /// Where the scale of its objects is, if they have one.
+    pub(crate) fn scale(&self) -> Option<&Scale> {
+        self.scale.as_ref()
+    }
+
     fn own(&self) -> &Version {
         &self.versions.all[self.own]
     }

@@ -30,3 +30,4 @@ pub(crate) use decode::{check, object};
 pub(crate) use finalize::mark;
 pub(crate) use kind::Custom;
 pub(crate) use lifecycle::Definitions;
+pub(crate) use scale::Scale;

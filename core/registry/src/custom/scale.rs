@@ -72,6 +72,11 @@ impl Scale {
         }))
     }
 
+    /// The way to the replicas, field by field.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &str> {
+        steps(&self.spec)
+    }
+
     /// Sets the replicas of an object.
     pub(crate) fn set(&self, object: &mut Object, replicas: i64) {
         let mut parts = steps(&self.spec).peekable();

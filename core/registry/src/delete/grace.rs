@@ -48,30 +48,51 @@ pub(super) fn of(call: &Call<'_>, asked: Option<i64>, object: &Object) -> Grace 
     })
 }
 
+/// So many seconds later. Upstream counts in nanoseconds, which run over after some centuries.
+fn later(moment: Timestamp, seconds: i64) -> Timestamp {
+    let nanoseconds = seconds.wrapping_mul(1_000_000_000);
+    let by = Duration::from_nanos(nanoseconds.unsigned_abs());
+    match nanoseconds < 0 {
+        true => moment.saturating_sub(by),
+        false => moment.saturating_add(by),
+    }
+}
+
 /// Marks the object as on its way out.
 pub(super) fn mark(now: Timestamp, object: &mut Object, seconds: i64) {
     let first = !object.is_deleting();
     let before = object.meta()["deletionGracePeriodSeconds"].as_i64();
     let generation = object.generation();
     let told: Option<Timestamp> = object.meta_text("deletionTimestamp").parse().ok();
-    let wait = Duration::from_secs(seconds.unsigned_abs());
     let (end, seconds) = match (told, before) {
         // It is counted from when it was told to go first, but never ends in the past.
         (Some(told), Some(before)) => {
-            let before = Duration::from_secs(before.unsigned_abs());
-            let end = told.saturating_sub(before).saturating_add(wait);
+            let end = later(later(told, before.wrapping_neg()), seconds);
             match end < now && seconds != 0 {
                 true => (now, 1),
                 false => (end.max(now).min(told), seconds),
             }
         }
         (Some(told), None) => (told.min(now), seconds),
-        (None, _) => (now.saturating_add(wait), seconds),
+        (None, _) => (later(now, seconds), seconds),
     };
     let meta = object.meta_mut();
     meta.insert("deletionTimestamp".to_owned(), stamp(end));
     meta.insert("deletionGracePeriodSeconds".to_owned(), seconds.into());
     if first && generation > 0 {
         meta.insert("generation".to_owned(), (generation + 1).into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grace_of_centuries_runs_over() {
+        let told: Timestamp = "2026-11-16T14:50:03Z".parse().unwrap();
+        assert_eq!(later(told, 30).to_string(), "2026-11-16T14:50:33Z");
+        let end = later(told, 99_999_999_999).to_string();
+        assert!(end.starts_with("2272-12-24T"), "{end}");
     }
 }

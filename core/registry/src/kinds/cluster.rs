@@ -51,23 +51,15 @@ pub(super) static NAMESPACE: Sheet = Sheet {
             };
         }
     },
-    check: |namespace, errors| {
-        let spec = Spot::of(namespace, "spec");
-        let finalizers = spec.get("finalizers");
-        for finalizer in finalizers.items() {
-            let name = finalizer.text();
-            for why in labels::key_mistakes(name) {
-                errors.push(FieldError::invalid(finalizers.path(), name, why));
-            }
-            if !name.contains('/')
-                && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion")
-            {
-                errors.push(FieldError::invalid(
-                    finalizers.path(),
-                    name,
-                    "name is neither a standard finalizer name nor is it fully qualified",
-                ));
-            }
+    update_part: |part, new, old, _| {
+        if part == "finalize" {
+            new.insert("status".to_owned(), at(old, "status").clone());
+        }
+    },
+    check: |namespace, errors| check_namespace_finalizers(namespace, false, errors),
+    check_part: |part, new, _, errors| {
+        if part == "finalize" {
+            check_namespace_finalizers(new, true, errors);
         }
     },
     check_status: |namespace, _, errors| {
@@ -85,6 +77,26 @@ pub(super) static NAMESPACE: Sheet = Sheet {
     names: NameRule::Label,
     ..Sheet::PLAIN
 };
+
+/// Upstream tells which finalizer is wrong only to who finalizes.
+fn check_namespace_finalizers(namespace: &Object, is_numbered: bool, errors: &mut Errors) {
+    let spec = Spot::of(namespace, "spec");
+    let finalizers = spec.get("finalizers");
+    for finalizer in finalizers.items() {
+        let name = finalizer.text();
+        let place = || match is_numbered {
+            true => finalizer.path(),
+            false => finalizers.path(),
+        };
+        for why in labels::key_mistakes(name) {
+            errors.push(FieldError::invalid(place(), name, why));
+        }
+        if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(place(), name, why));
+        }
+    }
+}
 
 /// A namespace can be selected by its name.
 fn label_with_name(namespace: &mut Object) {

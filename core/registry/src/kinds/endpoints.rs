@@ -44,18 +44,6 @@ pub(super) static ENDPOINT_SLICE: Sheet = Sheet {
         ("ports[].protocol", OptionalText("TCP")),
         ("endpoints[].conditions", Empty),
     ],
-    default: |slice| {
-        // Both are always written, and upstream does not tell empty from none.
-        for list in ["endpoints", "ports"] {
-            if slice
-                .get(list)
-                .and_then(Value::as_array)
-                .is_none_or(Vec::is_empty)
-            {
-                slice.insert(list.to_owned(), Value::Null);
-            }
-        }
-    },
     create: |slice, _| drop_topology(slice),
     update: |new, old| {
         let topologies = |slice: &Object| -> Vec<Value> {
@@ -67,7 +55,7 @@ pub(super) static ENDPOINT_SLICE: Sheet = Sheet {
             drop_topology(new);
         }
     },
-    generation: &["addressType", "endpoints", "ports"],
+    generation: &["addressType", "endpoints", "ports", "metadata.labels"],
     check: |slice, errors| check_slice(slice, None, errors),
     check_whole_update: Some(|new, old, errors| {
         check_slice(new, Some(old), errors);

@@ -82,6 +82,14 @@ pub(crate) trait Rules: Sync {
     /// the status, where the time matters.
     fn prepare_part(&self, _part: &str, _new: &mut Object, _old: &Object, _now: Timestamp) {}
 
+    /// What is not kept of an object although it is valid.
+    fn conclude(&self, _object: &mut Object) {}
+
+    /// A field in which upstream takes an empty list for another value than none when it counts generations.
+    fn tells_empty_from_none(&self) -> &'static str {
+        ""
+    }
+
     /// Whether `metadata.generation` counts changes of the spec.
     fn has_generation(&self) -> bool {
         false

@@ -23,6 +23,7 @@ pub(super) static NETWORK_POLICY: Sheet = Sheet {
         ("spec.policyTypes", By(policy_types)),
     ],
     generation: &["spec"],
+    counts_empty: "spec",
     check: |policy, errors| check(policy, &[], errors),
     check_whole_update: Some(|new, old, errors| check(new, &ranges(old), errors)),
     ..Sheet::PLAIN

@@ -95,7 +95,6 @@ pub(super) static REPLICA_SET: Sheet = Sheet {
     },
     check_update: check_selector_is_kept,
     check_status: |new, old, errors| REPLICA_COUNTS.check(new, old, errors),
-    fields: &["status.replicas"],
     ..Sheet::PLAIN
 };
 

@@ -35,6 +35,14 @@ pub(super) static SERVICE: Sheet = Sheet {
         });
     },
     update: changes::drop_what_the_type_lost,
+    conclude: |service| {
+        // Nothing is routed to what only has a name elsewhere.
+        if at(service, "spec.type") == "ExternalName" {
+            each(service, "spec", &mut |spec| {
+                spec.remove("internalTrafficPolicy");
+            });
+        }
+    },
     check: |service, errors| check::check(service, None, errors),
     check_whole_update: Some(|new, old, errors| {
         changes::check(new, old, errors);

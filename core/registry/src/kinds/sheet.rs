@@ -32,6 +32,10 @@ pub(super) struct Sheet {
     /// The fields whose changes the generation counts, the labels and annotations apart; none for a
     /// kind without a generation.
     pub(super) generation: &'static [&'static str],
+    /// See [`Rules::tells_empty_from_none`].
+    pub(super) counts_empty: &'static str,
+    /// See [`Rules::conclude`].
+    pub(super) conclude: fn(&mut Object),
     /// Whether changed annotations count too.
     pub(super) counts_annotations: bool,
     /// The mistakes in a new object that an update may keep.
@@ -68,6 +72,8 @@ impl Sheet {
         update_status: |_, _| {},
         update_part: |_, _, _, _| {},
         generation: &[],
+        counts_empty: "",
+        conclude: |_| {},
         counts_annotations: false,
         check_create: |_, _| {},
         check: |_, _| {},
@@ -108,6 +114,14 @@ impl Rules for Sheet {
 
     fn prepare_part(&self, part: &str, new: &mut Object, old: &Object, now: Timestamp) {
         (self.update_part)(part, new, old, now);
+    }
+
+    fn conclude(&self, object: &mut Object) {
+        (self.conclude)(object);
+    }
+
+    fn tells_empty_from_none(&self) -> &'static str {
+        self.counts_empty
     }
 
     fn has_generation(&self) -> bool {

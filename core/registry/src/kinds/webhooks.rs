@@ -38,6 +38,7 @@ const CONDITIONS_MAX: usize = 64;
 pub(super) static VALIDATING_WEBHOOKS: Sheet = Sheet {
     default: |object| fill_each(object, "webhooks[]", WEBHOOK),
     generation: &["webhooks"],
+    counts_empty: "webhooks",
     check: |object, errors| check(object, None, errors),
     check_whole_update: Some(|new, old, errors| check(new, Some(old), errors)),
     ..Sheet::PLAIN

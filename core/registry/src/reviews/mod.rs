@@ -39,18 +39,23 @@ impl Registry {
         if verb != "create" {
             return Err(Failure::method_not_allowed());
         }
-        let (mut object, warnings) = decode::object(call)?;
+        let (object, warnings) = decode::object(call)?;
+        let answered = self.answer(call, object);
+        let answer = answered.map(|answered| Answer::new(201, text(&answered)));
+        Ok(Answer::of(answer).warned(warnings))
+    }
+
+    fn answer(&self, call: &Call<'_>, mut object: Object) -> Result<Object, Failure> {
         settle(call, &mut object)?;
-        let answered = match call.resource.plural.as_str() {
+        match call.resource.plural.as_str() {
             "selfsubjectaccessreviews" | "subjectaccessreviews" | "localsubjectaccessreviews" => {
-                self.access(call, object)?
+                self.access(call, object)
             }
-            "selfsubjectrulesreviews" => self.rules_here(call, &object)?,
-            "selfsubjectreviews" => identity::who(call),
-            "tokenreviews" => self.whose(call, object)?,
-            _ => return Err(Failure::no_such_path()),
-        };
-        Ok(Answer::new(201, text(&answered)).warned(warnings))
+            "selfsubjectrulesreviews" => self.rules_here(call, &object),
+            "selfsubjectreviews" => Ok(identity::who(call)),
+            "tokenreviews" => self.whose(call, object),
+            _ => Err(Failure::no_such_path()),
+        }
     }
 }
 

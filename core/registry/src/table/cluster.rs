@@ -8,7 +8,7 @@ use super::columns::{
 use super::row::{Row, quantity, text};
 
 /// Kinds that have no columns of their own.
-pub(super) const OTHERS: Printer = Printer {
+pub(super) static OTHERS: Printer = Printer {
     columns: &[NAME, date("Created At", AGE_DESCRIPTION)],
     cells: |row| {
         let created = row.text_or("metadata.creationTimestamp", "0001-01-01T00:00:00Z");

@@ -94,6 +94,13 @@ impl Table<'_> {
         let rows: Vec<Value> = objects
             .map(|object| self.row(object, custom.as_ref()))
             .collect();
+        // Kinds without columns of their own have no rows rather than none, as upstream writes them.
+        let is_plain =
+            custom.is_none() && std::ptr::eq(printers::of(self.group, self.kind), &cluster::OTHERS);
+        let rows = match rows.is_empty() && is_plain {
+            true => Value::Null,
+            false => Value::Array(rows),
+        };
         let columns = match (self.headers, &custom) {
             (false, _) => Value::Null,
             (true, Some(custom)) => custom.definitions(),

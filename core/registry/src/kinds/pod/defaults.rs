@@ -231,6 +231,16 @@ fn is_latest(image: &str) -> bool {
     if image.is_empty() || image.len() > 255 || !image.bytes().all(is_word) {
         return false;
     }
+    // Only the name of a registry may have capitals; it has a dot, a port, or is `localhost`.
+    let name = image.split('@').next().unwrap_or_default();
+    let path = match name.split_once('/') {
+        Some((first, path)) if first.contains(['.', ':']) || first == "localhost" => path,
+        _ => name,
+    };
+    let tagless = path.split_once(':').map_or(path, |(path, _)| path);
+    if tagless.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return false;
+    }
     match image.split_once('@') {
         Some((name, _)) => tag(name) == Some("latest"),
         None => tag(image).is_none_or(|tag| tag == "latest"),
