@@ -42,11 +42,16 @@ impl Answer {
                 .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
                 .collect::<Vec<_>>()
         };
+        let content_type = text("content-type").join(", ");
+        let body = match content_type.starts_with("application/yaml") {
+            true => of_yaml(&bytes),
+            false => content(&bytes),
+        };
         Ok(Self {
             code: head.status.as_u16(),
-            content_type: text("content-type").join(", "),
+            content_type,
             warnings: text("warning"),
-            body: content(&bytes),
+            body,
         })
     }
 
@@ -82,6 +87,14 @@ impl Answer {
     }
 }
 
+fn of_yaml(bytes: &[u8]) -> Content {
+    let text = String::from_utf8_lossy(bytes);
+    match serde_saphyr::from_str(&text) {
+        Ok(document) => Content::Document(document),
+        Err(_) => Content::Text(text.into_owned()),
+    }
+}
+
 fn content(bytes: &[u8]) -> Content {
     if let Ok(document) = serde_json::from_slice(bytes) {
         return Content::Document(document);
@@ -103,5 +116,9 @@ mod tests {
         assert!(matches!(content(b"{}"), Content::Document(_)));
         assert!(matches!(content(b"404 page not found\n"), Content::Text(_)));
         assert!(matches!(content(b""), Content::Text(_)));
+        assert_eq!(
+            of_yaml(b"a: \"1\"\n"),
+            Content::Document(serde_json::json!({"a": "1"}))
+        );
     }
 }

@@ -75,6 +75,15 @@ fn once(values: &[Value]) -> Vec<Value> {
     once
 }
 
+/// The entries of managedFields by who they are of: their own order is that of seconds, which end at different times.
+fn by_owner(entries: &[Value]) -> Vec<Value> {
+    let mut entries = entries.to_vec();
+    entries.sort_by_key(|entry| {
+        ["operation", "manager", "apiVersion", "subresource"].map(|field| entry[field].to_string())
+    });
+    entries
+}
+
 /// A body as a list of lines, so that a stream of one line compares with one of many.
 fn lines(content: &Content) -> Vec<Value> {
     match content {
@@ -128,6 +137,9 @@ impl Walk<'_> {
                 // Upstream validates metadata several times and tells each mistake as often.
                 self.list(place, &once(left), &once(right));
             }
+            (Value::Array(left), Value::Array(right)) if place.ends_with("managedFields") => {
+                self.list(place, &by_owner(left), &by_owner(right));
+            }
             (Value::Array(left), Value::Array(right)) => self.list(place, left, right),
             (Value::String(left), Value::String(right)) => {
                 if !self.is_same(place, left, right) {
@@ -171,6 +183,8 @@ impl Walk<'_> {
                 }
                 self.links.link_version(theirs, ours)
             }
+            "cells" => self.is_same_cell(theirs, ours),
+            "token" if is_token(theirs) && is_token(ours) => true,
             "continue" if !theirs.is_empty() && !ours.is_empty() => {
                 self.links.link_token(theirs, ours);
                 true
@@ -179,9 +193,43 @@ impl Walk<'_> {
                 self.links.link_given_out(theirs, ours)
             }
             _ if is_generated(theirs, ours) => self.links.link_word(theirs, ours),
+            _ if is_uid(theirs) && is_uid(ours) && theirs != ours => {
+                self.links.link_word(theirs, ours)
+            }
+            _ if is_credential(theirs) && is_credential(ours) => self.links.link_word(theirs, ours),
             _ => same_text(self.links, theirs, ours),
         }
     }
+
+    /// A cell may be where what was given out is told first.
+    fn is_same_cell(&mut self, theirs: &str, ours: &str) -> bool {
+        let parts = |text: &str| -> Vec<String> {
+            let parts = text.split([':', '/', ',']);
+            parts.map(str::to_owned).collect()
+        };
+        let (left, right) = (parts(theirs), parts(ours));
+        if left.len() == right.len() {
+            for (theirs, ours) in left.iter().zip(&right) {
+                let both = |is: fn(&str) -> bool| is(theirs) && is(ours);
+                if both(is_given_out) || both(is_node_port) {
+                    self.links.link_given_out(theirs, ours);
+                }
+            }
+        }
+        is_generated(theirs, ours) && self.links.link_word(theirs, ours)
+            || same_text(self.links, theirs, ours)
+    }
+}
+
+/// Whether a text is a number of the range that both servers give ports out of.
+fn is_node_port(text: &str) -> bool {
+    text.parse()
+        .is_ok_and(|port: u16| (30_000..=32_767).contains(&port))
+}
+
+/// Whether a text names the certificate that whoever asks has shown.
+fn is_credential(text: &str) -> bool {
+    text.starts_with("X509SHA256=")
 }
 
 /// Whether versions directly below an object are those of a list or a bookmark.
@@ -192,6 +240,11 @@ fn is_collection(place: &str, value: &Value, above: bool) -> bool {
     // Everything in a bookmark is of the collection.
     let in_bookmark = above && place.contains(".object");
     is_list || is_bookmark || in_bookmark || (above && is_part)
+}
+
+/// Whether a text is a token that a server has signed.
+fn is_token(text: &str) -> bool {
+    text.starts_with("eyJ") && text.matches('.').count() == 2
 }
 
 fn is_number(text: &str) -> bool {

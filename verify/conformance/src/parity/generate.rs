@@ -121,7 +121,7 @@ impl<'a> Episode<'a> {
             return;
         }
         let same = |live: &Live| live.kind == step.kind && live.name == step.name;
-        if step.request.method == "DELETE" {
+        if step.request.method == "DELETE" && !step.name.is_empty() {
             self.live.retain(|live| !same(live));
             self.gone.push((step.kind, step.name.clone()));
         }

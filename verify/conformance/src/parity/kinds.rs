@@ -17,6 +17,13 @@ pub(crate) struct Kind {
     pub(crate) kind: String,
     #[serde(default)]
     pub(crate) cluster: bool,
+    /// Whether nothing is kept of it, so that it has no name.
+    #[serde(default)]
+    pub(crate) nameless: bool,
+    /// What new objects are called whatever was drawn, if only one name will do. They are only tried: what becomes of
+    /// such objects is a matter of time.
+    #[serde(default)]
+    pub(crate) tried_as: String,
     pub(crate) weight: u32,
     pub(crate) bodies: Vec<Value>,
     pub(crate) changes: Vec<Value>,

@@ -21,8 +21,9 @@ pub(crate) struct Links {
     tokens: HashMap<String, String>,
 }
 
+/// Words that belong together.
 #[derive(Debug, Default, Clone)]
-struct Pairs {
+pub(crate) struct Pairs {
     forth: HashMap<String, String>,
     back: HashMap<String, String>,
 }
@@ -60,6 +61,16 @@ impl Links {
     /// Forgets what was given out: at the next time it may be something else.
     pub(crate) fn forget_given_out(&mut self) {
         self.given_out = Pairs::default();
+    }
+
+    /// What has been given out since that was forgotten.
+    pub(crate) fn given_out(&self) -> Pairs {
+        self.given_out.clone()
+    }
+
+    /// Takes something else for what was given out, and gives what it was before.
+    pub(crate) fn swap_given_out(&mut self, other: Pairs) -> Pairs {
+        std::mem::replace(&mut self.given_out, other)
     }
 
     /// Learns at which version the other server read the same collection.
@@ -115,8 +126,8 @@ impl Links {
             let known = self.given_out.forth.get(word);
             return known.map_or(word, String::as_str);
         }
-        let quoted = before.ends_with('"') && after.starts_with('"');
-        if quoted && word.bytes().all(|byte| byte.is_ascii_digit()) {
+        let is_version = VERSION_FIELDS.iter().any(|field| before.ends_with(field));
+        if is_version && after.starts_with('"') {
             let known = self.versions.forth.get(word);
             return known.map_or(word, String::as_str);
         }
@@ -124,8 +135,15 @@ impl Links {
     }
 }
 
+/// What stands before a version in what is sent.
+const VERSION_FIELDS: &[&str] = &[
+    "\"resourceVersion\":\"",
+    "\"/metadata/resourceVersion\",\"value\":\"",
+    "resourceVersion: \"",
+];
+
 fn is_word(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.')
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_')
 }
 
 #[cfg(test)]
@@ -142,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn words_are_replaced_whole_and_versions_only_in_quotes() {
+    fn words_are_replaced_whole_and_versions_only_where_they_stand() {
         let mut links = Links::default();
         links.link_word("gen-1-xyz", "gen-1-abc");
         links.link_version("205", "7");
         links.link_given_out("30001", "31000");
-        let theirs = r#"{"name":"gen-1-xyz","x":"gen-1-xyzz","resourceVersion":"205","replicas":205,"nodePort":30001}"#;
-        let ours = r#"{"name":"gen-1-abc","x":"gen-1-xyzz","resourceVersion":"7","replicas":205,"nodePort":31000}"#;
+        let theirs = r#"{"name":"gen-1-xyz","x":"gen-1-xyzz","resourceVersion":"205","replicas":205,"pods":"205","nodePort":30001}"#;
+        let ours = r#"{"name":"gen-1-abc","x":"gen-1-xyzz","resourceVersion":"7","replicas":205,"pods":"205","nodePort":31000}"#;
         assert_eq!(links.text(theirs), ours);
     }
 }

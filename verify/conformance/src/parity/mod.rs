@@ -8,12 +8,14 @@
 mod answer;
 mod chance;
 mod compare;
+mod definitions;
 mod explained;
 mod generate;
 mod kinds;
 mod links;
 mod request;
 mod rules;
+mod shrink;
 mod sides;
 
 use std::collections::BTreeMap;
@@ -28,13 +30,17 @@ use self::explained::Explanations;
 pub use self::explained::PAGE;
 use self::generate::{Episode, LABEL};
 use self::kinds::Kind;
-use self::links::Links;
+use self::links::{Links, Pairs};
 use self::request::Request;
 pub use self::rules::{FOLDER as RULES_FOLDER, record_rules};
+use self::shrink::{Asked, Trail};
 use self::sides::Sides;
 
 /// Requests in one episode.
 const EPISODE_REQUESTS: usize = 30;
+
+/// Differences whose sequence of requests is made shorter.
+const SHRUNK_MAX: usize = 10;
 
 /// Watches that may be under way at once; the oldest is waited for.
 const WATCHES_MAX: usize = 24;
@@ -70,10 +76,13 @@ pub async fn run_parity(
     mut tell: impl FnMut(&str),
 ) -> Result<ParityOutcome> {
     let sides = Sides::start().await?;
+    definitions::define(&sides).await?;
     let kinds = Kind::all()?;
+    let mut links = Links::default();
+    links.link_word(sides::THEIR_USER, sides::OUR_USER);
     let mut run = Run {
         sides: &sides,
-        links: Links::default(),
+        links,
         explanations: Explanations::read()?,
         outcome: ParityOutcome::default(),
         tell: &mut tell,
@@ -82,7 +91,8 @@ pub async fn run_parity(
     let mut number = 0;
     while run.outcome.requests < options.requests {
         let chance = Chance::new(options.seed, number);
-        let namespace = format!("p{number}");
+        // Nothing else is called so, so that a sequence can be sent again in another namespace.
+        let namespace = format!("p{number}x");
         run.episode(Episode::new(&kinds, &namespace, chance))
             .await?;
         number += 1;
@@ -101,7 +111,23 @@ pub fn parity_page() -> Result<String> {
     Ok(Explanations::read()?.page())
 }
 
-type Watching = tokio::task::JoinHandle<Result<(Answer, Answer)>>;
+/// A watch under way, and what had been given out when it began.
+struct Watching {
+    request: Request,
+    given_out: Pairs,
+    /// What to remove when it has ended, if it is the last of its episode.
+    leftovers: Vec<String>,
+    answers: tokio::task::JoinHandle<Result<(Answer, Answer)>>,
+}
+
+/// What comes of comparing two answers.
+#[derive(Debug, Default)]
+struct Verdict {
+    /// What differs without an explanation, for people.
+    report: Option<String>,
+    /// Whether the servers did different things, so that nothing after it would mean anything.
+    parted: bool,
+}
 
 struct Run<'a> {
     sides: &'a Sides,
@@ -109,7 +135,7 @@ struct Run<'a> {
     explanations: Explanations,
     outcome: ParityOutcome,
     tell: &'a mut dyn FnMut(&str),
-    watches: Vec<(Request, Request, Watching)>,
+    watches: Vec<Watching>,
 }
 
 impl Run<'_> {
@@ -123,43 +149,82 @@ impl Run<'_> {
         self.links.forget_given_out();
         let (began, _) = self.ask(&create).await?;
         let since = began.document()["metadata"]["resourceVersion"].clone();
-        let mut before: Vec<String> = Vec::new();
+        let mut before = vec![Asked {
+            request: create,
+            answer: began,
+        }];
         let mut agreed = true;
         for _ in 0..EPISODE_REQUESTS {
             let step = episode.next();
-            let (answer, same) = self.ask(&step.request).await?;
-            if let Some(report) = same {
-                let history = before.join("\n");
-                (self.tell)(&format!(
-                    "{report}\n-- before, in this namespace:\n{history}"
-                ));
+            let (answer, verdict) = self.ask(&step.request).await?;
+            if let Some(report) = &verdict.report {
+                let trail = Trail {
+                    namespace: &episode.namespace,
+                    before: &before,
+                    last: &step.request,
+                    leftovers: &episode.leftovers(),
+                };
+                self.tell_trail(report, &trail).await?;
+            }
+            if verdict.parted {
                 agreed = false;
                 break;
             }
-            before.push(format!("   {} {}", answer.code, step.request.line()));
             episode.learn(&step, &answer);
+            before.push(Asked {
+                request: step.request,
+                answer,
+            });
         }
-        if agreed {
-            for watch in episode.watches(since.as_str().unwrap_or("0")) {
-                self.start_watch(watch);
-            }
-            self.finish_watches(WATCHES_MAX).await?;
+        let leftovers = episode.leftovers();
+        let mut watches = match agreed {
+            true => episode.watches(since.as_str().unwrap_or("0")),
+            false => Vec::new(),
+        };
+        let Some(last) = watches.pop() else {
+            return self.clean(&leftovers).await;
+        };
+        for watch in watches {
+            self.start_watch(watch, Vec::new());
         }
-        self.clean(&episode).await
+        self.start_watch(last, leftovers);
+        self.finish_watches(WATCHES_MAX).await
     }
 
-    /// Asks both servers; a report if they differ without an explanation.
-    async fn ask(&mut self, request: &Request) -> Result<(Answer, Option<String>)> {
+    /// Tells a difference with what led to it.
+    async fn tell_trail(&mut self, report: &str, trail: &Trail<'_>) -> Result<()> {
+        let before: String = match self.outcome.unexplained <= SHRUNK_MAX {
+            true => {
+                let needed = self.shrink(trail).await?;
+                needed.iter().map(|one| format!("\n   {one}")).collect()
+            }
+            false => {
+                let before = trail.before.iter().skip(1);
+                let lines = before.map(|asked| asked.request.line());
+                lines.map(|line| format!("\n   {line}")).collect()
+            }
+        };
+        (self.tell)(&format!("{report}\n-- after:{before}"));
+        Ok(())
+    }
+
+    /// Asks both servers.
+    async fn both(&self, request: &Request) -> Result<(Answer, Answer)> {
         let translated = request.translated(&self.links);
-        let (theirs, ours) = tokio::try_join!(
+        tokio::try_join!(
             self.sides.theirs.ask(request),
             self.sides.ours.ask(&translated)
-        )?;
-        let report = self.judge(request, &theirs, &ours);
-        Ok((theirs, report))
+        )
     }
 
-    fn judge(&mut self, request: &Request, theirs: &Answer, ours: &Answer) -> Option<String> {
+    /// Asks both servers and compares what they say.
+    async fn ask(&mut self, request: &Request) -> Result<(Answer, Verdict)> {
+        let (theirs, ours) = self.both(request).await?;
+        let verdict = self.judge(request, &theirs, &ours);
+        Ok((theirs, verdict))
+    }
+
+    fn judge(&mut self, request: &Request, theirs: &Answer, ours: &Answer) -> Verdict {
         self.outcome.requests += 1;
         *self.outcome.codes.entry(theirs.code).or_default() += 1;
         let mut differences = compare(&mut self.links, theirs, ours);
@@ -167,40 +232,55 @@ impl Run<'_> {
             *self.outcome.explained.entry(title).or_default() += 1;
         }
         if differences.is_empty() {
-            return None;
+            return Verdict {
+                report: None,
+                parted: theirs.is_success() != ours.is_success(),
+            };
         }
         self.outcome.unexplained += 1;
-        Some(report(request, theirs, ours, &differences))
+        Verdict {
+            report: Some(report(request, theirs, ours, &differences)),
+            parted: true,
+        }
     }
 
     /// Watches run beside the next episodes: a server ends one only after its time.
-    fn start_watch(&mut self, request: Request) {
+    fn start_watch(&mut self, request: Request, leftovers: Vec<String>) {
         let translated = request.translated(&self.links);
         let (theirs, ours) = (self.sides.theirs.clone(), self.sides.ours.clone());
-        let (left, right) = (request.clone(), translated.clone());
-        let watching =
-            tokio::spawn(async move { tokio::try_join!(theirs.ask(&left), ours.ask(&right)) });
-        self.watches.push((request, translated, watching));
+        let left = request.clone();
+        let answers =
+            tokio::spawn(async move { tokio::try_join!(theirs.ask(&left), ours.ask(&translated)) });
+        self.watches.push(Watching {
+            request,
+            given_out: self.links.given_out(),
+            leftovers,
+            answers,
+        });
     }
 
     async fn finish_watches(&mut self, left: usize) -> Result<()> {
         while self.watches.len() > left {
-            let (request, _, watching) = self.watches.remove(0);
-            let (theirs, ours) = watching.await??;
-            if let Some(report) = self.judge(&request, &theirs, &ours) {
+            let watching = self.watches.remove(0);
+            let (theirs, ours) = watching.answers.await??;
+            let later = self.links.swap_given_out(watching.given_out);
+            let verdict = self.judge(&watching.request, &theirs, &ours);
+            self.links.swap_given_out(later);
+            if let Some(report) = verdict.report {
                 (self.tell)(&report);
             }
+            self.clean(&watching.leftovers).await?;
         }
         Ok(())
     }
 
-    /// Removes what the episode left outside of its namespace, so that the next starts from the same state.
-    async fn clean(&mut self, episode: &Episode<'_>) -> Result<()> {
-        for path in episode.leftovers() {
+    /// Removes what an episode left outside of its namespace, when nobody looks at it any more.
+    async fn clean(&mut self, leftovers: &[String]) -> Result<()> {
+        for path in leftovers {
             let free = json!({"metadata": {"finalizers": null}});
             let free = Request::new("PATCH", path.as_str())
                 .with_body("application/merge-patch+json", free.to_string());
-            let remove = Request::new("DELETE", path).with("gracePeriodSeconds", "0");
+            let remove = Request::new("DELETE", path.as_str()).with("gracePeriodSeconds", "0");
             for request in [free, remove] {
                 let translated = request.translated(&self.links);
                 self.sides.theirs.ask(&request).await?;

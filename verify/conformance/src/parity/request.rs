@@ -75,6 +75,19 @@ impl Request {
         }
     }
 
+    /// The request with all its texts put into other words.
+    pub(crate) fn with_each(&self, words: impl Fn(&str) -> String) -> Self {
+        let query = self.query.iter();
+        Self {
+            path: words(&self.path),
+            query: query
+                .map(|(key, value)| (key.clone(), words(value)))
+                .collect(),
+            body: words(&self.body),
+            ..self.clone()
+        }
+    }
+
     /// The request for kube's client.
     pub(crate) fn http(&self) -> Result<http::Request<Body>> {
         let mut builder = http::Request::builder()

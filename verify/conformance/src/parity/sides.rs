@@ -11,6 +11,12 @@ use super::answer::Answer;
 use super::request::Request;
 use crate::cluster::{Cluster, ClusterOptions};
 
+/// Who asks upstream's server.
+pub(crate) const THEIR_USER: &str = "harness";
+
+/// Who asks ours.
+pub(crate) const OUR_USER: &str = "flyball-admin";
+
 /// A server that can be asked.
 #[derive(Clone)]
 pub(crate) struct Side {

@@ -30,7 +30,11 @@ impl Episode<'_> {
             namespace = "nowhere".to_owned();
         }
         let (content_type, body) = self.worn(object);
-        let request = Request::new("POST", kind.path(&namespace)).with_body(&content_type, body);
+        let mut request =
+            Request::new("POST", kind.path(&namespace)).with_body(&content_type, body);
+        if !kind.tried_as.is_empty() {
+            request = request.with("dryRun", "All");
+        }
         let request = self.write_options(request);
         let name = name.clone();
         self.step(request, at, &name, true)
@@ -44,7 +48,14 @@ impl Episode<'_> {
         let mut object: Value = serde_json::from_str(&sample).unwrap_or_default();
         object["apiVersion"] = kind.api_version().into();
         object["kind"] = kind.kind.as_str().into();
-        object["metadata"] = json!({"name": name, "labels": {LABEL: self.namespace, "app": "web"}});
+        let name = match kind.tried_as.as_str() {
+            "" => name.to_owned(),
+            name => name.replace("$NAMESPACE", &self.namespace),
+        };
+        if !kind.nameless {
+            object["metadata"] =
+                json!({"name": name, "labels": {LABEL: self.namespace, "app": "web"}});
+        }
         object
     }
 
@@ -88,6 +99,10 @@ impl Episode<'_> {
             0 => "text/plain",
             1 => "application/json; charset=utf-8",
             2 => "",
+            3..5 => {
+                body = as_yaml(&body).unwrap_or(body);
+                "application/yaml"
+            }
             _ => "application/json",
         };
         (content_type.to_owned(), body)
@@ -190,6 +205,12 @@ impl Episode<'_> {
         let request = self.own_only(request, at);
         self.step(request, at, "", false)
     }
+}
+
+/// A body in the YAML that people write, if it is JSON.
+fn as_yaml(body: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(body).ok()?;
+    serde_saphyr::to_string(&value).ok()
 }
 
 fn owner(name: &str, controls: bool) -> Value {

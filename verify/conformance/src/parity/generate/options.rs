@@ -44,6 +44,7 @@ impl Episode<'_> {
             }
             6 => "application/json;as=Odd;v=v1;g=meta.k8s.io,application/json",
             7 => "*/*",
+            8 => "application/yaml",
             _ => return request,
         };
         request.accept = accept.to_owned();

@@ -54,8 +54,6 @@ impl Episode<'_> {
         let mut kinds = self.chosen.clone();
         kinds.sort_unstable();
         kinds.dedup();
-        // What is cluster-wide is removed at the end, while the watch would look.
-        kinds.retain(|at| !self.kinds[*at].cluster);
         kinds.into_iter().map(|at| self.watch(at, since)).collect()
     }
 
@@ -81,7 +79,8 @@ impl Episode<'_> {
             }
             _ => request.with("resourceVersion", since),
         };
-        if self.chance.percent(40) {
+        // What is cluster-wide goes on while the watch looks.
+        if self.kind(at).cluster || self.chance.percent(40) {
             request = self.own_only(request, at);
         }
         if self.chance.percent(20) {
