@@ -71,7 +71,7 @@ impl PartKind {
         self.check(call, decode::any(call)?)
     }
 
-    /// Makes an object of what was read or patched before its type was known.
+    /// Makes an object of what was read before its type was known.
     pub(crate) fn check(
         &self,
         call: &Call<'_>,
@@ -79,40 +79,63 @@ impl PartKind {
     ) -> Result<(Object, Vec<String>), Failure> {
         let text = |field: &str| sent[field].as_str().unwrap_or_default().to_owned();
         let (kind, api_version) = (text("kind"), text("apiVersion"));
+        let version = api_version
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let is_own = self.is_own(&kind, &api_version);
+        self.make(call, sent, |why| {
+            let (kind, version) = match is_own {
+                true => (self.kind, self.version),
+                false => (kind.as_str(), version.as_str()),
+            };
+            Failure::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {}: {why}",
+                self.kind
+            ))
+        })
+    }
+
+    fn is_own(&self, kind: &str, api_version: &str) -> bool {
+        let own = self.api_version();
+        [self.kind, ""].contains(&kind) && [own.as_str(), self.old, ""].contains(&api_version)
+    }
+
+    /// Makes an object of what was read or patched; `refused` says what is answered if it cannot be one.
+    pub(crate) fn make(
+        &self,
+        call: &Call<'_>,
+        sent: Value,
+        refused: impl Fn(&str) -> Failure,
+    ) -> Result<(Object, Vec<String>), Failure> {
+        let text = |field: &str| sent[field].as_str().unwrap_or_default().to_owned();
+        let (kind, api_version) = (text("kind"), text("apiVersion"));
         let version = match api_version.rsplit_once('/') {
             Some((_, version)) => version,
             None => api_version.as_str(),
         };
-        let own = self.api_version();
-        let is_own = [own.as_str(), self.old, ""].contains(&api_version.as_str());
-        if (!kind.is_empty() && kind != self.kind) || !is_own {
-            return Err(Failure::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {}: converting ({version}.{kind}) to ({}.{}): \
-                 unknown conversion",
-                self.kind, self.package, self.kind
+        if !self.is_own(&kind, &api_version) {
+            return Err(refused(&format!(
+                "converting ({version}.{kind}) to ({}.{}): unknown conversion",
+                self.package, self.kind
             )));
         }
-        let unreadable = |why: &str| {
-            Failure::bad_request(format!(
-                "{} in version {:?} cannot be handled as a {}: {why}",
-                self.kind, self.version, self.kind
-            ))
-        };
         let schema = self.schema().ok_or_else(Failure::no_such_path)?;
         let decoded = decode_value(schema, sent);
-        let decoded = decoded.map_err(|error| unreadable(&error.to_string()))?;
+        let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
         let Value::Object(mut object) = decoded.value else {
-            return Err(unreadable("it is not an object"));
+            return Err(refused("it is not an object"));
         };
         let warnings = match call.query.field_validation {
             FieldValidation::Strict if !decoded.strict.is_empty() => {
-                return Err(unreadable(&strict_message(&decoded.strict)));
+                return Err(refused(&strict_message(&decoded.strict)));
             }
             FieldValidation::Warn => decoded.strict.iter().map(ToString::to_string).collect(),
             FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
         };
         object.insert("kind".to_owned(), self.kind.into());
-        object.insert("apiVersion".to_owned(), own.into());
+        object.insert("apiVersion".to_owned(), self.api_version().into());
         Ok((object, warnings))
     }
 }

@@ -63,7 +63,11 @@ impl Registry {
             }
             _ => {
                 let changed = patch::patched_scale(call, Value::Object(before.clone()))?;
-                let (scale, warnings) = SCALE.check(call, changed)?;
+                let shown = changed.to_string();
+                let (scale, warnings) = SCALE.make(call, changed, |why| {
+                    let error = crate::FieldError::invalid("patch", shown.as_str(), why);
+                    Failure::invalid("", "", "", &[error])
+                })?;
                 (scale, warnings, false)
             }
         };

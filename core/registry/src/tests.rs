@@ -14,6 +14,7 @@ mod reading;
 mod rules;
 mod sending;
 mod transcripts;
+mod upstream;
 mod watching;
 
 /// A registry to talk to, as somebody who may do anything.

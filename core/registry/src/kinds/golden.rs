@@ -319,7 +319,7 @@ fn fields_can_be_selected_where_upstream_lets_them() {
         ("", "secrets", &["type"]),
         ("", "services", &["spec.clusterIP", "spec.type"]),
         ("", "replicationcontrollers", &["status.replicas"]),
-        ("apps", "replicasets", &["status.replicas"]),
+        ("apps", "replicasets", &[]),
         ("apps", "deployments", &[]),
         ("batch", "jobs", &["status.successful"]),
         (
