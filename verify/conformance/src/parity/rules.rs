@@ -73,6 +73,8 @@ impl Sample {
             resource: self.resource.clone(),
             kind: self.kind.clone(),
             cluster: self.cluster,
+            nameless: false,
+            tried_as: String::new(),
             weight: 1,
             bodies: self.bodies.clone(),
             changes: vec![json!({"metadata": {"labels": {"team": "a"}}})],
