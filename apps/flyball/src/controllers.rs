@@ -51,3 +51,34 @@ fn queue(entry: &Entry, tuning: Option<&Tuning>) -> (QueueOptions, usize) {
     let workers = usize::try_from(tuning.workers).unwrap_or(workers);
     (options, workers)
 }
+
+#[cfg(test)]
+mod tests {
+    use flyball::CONTROLLERS;
+
+    use super::*;
+    use crate::options::{Request, parse};
+
+    fn wanted(words: &[&str], name: &str) -> bool {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let Ok(Request::Run(options)) = parse("flyball", &words) else {
+            panic!("{words:?} are no options");
+        };
+        let entry = CONTROLLERS.iter().find(|entry| entry.is(name)).unwrap();
+        is_wanted(entry, &options)
+    }
+
+    #[test]
+    fn the_garbage_collector_has_two_switches() {
+        assert!(wanted(&[], "garbagecollector"));
+        assert!(!wanted(
+            &["--enable-garbage-collector=false"],
+            "garbagecollector"
+        ));
+        assert!(!wanted(
+            &["--controllers=*,-garbagecollector"],
+            "garbagecollector"
+        ));
+        assert!(wanted(&["--enable-garbage-collector=false"], "deployment"));
+    }
+}

@@ -1,9 +1,13 @@
 //! The two finalizers by which a server asks the collector to act before an object goes.
 
-use flyball_api::{Lineage, Text};
+use flyball_api::views::Partial;
+use flyball_api::{Lineage, Object, Text};
 use flyball_informer::Brief;
-use flyball_plan::{Action, Body, Precondition, Target};
+use flyball_plan::{Action, Actions, Answer, Answers, Body, Precondition, Report, Step, Target};
 use serde_json::{Value, json};
+
+use super::observe::Seen;
+use super::status;
 
 /// Dependents are to be set free first.
 pub(super) const ORPHAN: &str = "orphan";
@@ -25,13 +29,81 @@ fn has(lineage: &Lineage<'_>, finalizer: &str) -> bool {
     lineage.finalizers.iter().any(|one| one == finalizer)
 }
 
-/// Takes a finalizer off an object that is as it was seen.
-pub(super) fn without(
-    finalizer: &str,
-    all: &[Text],
-    target: &Target,
-    precondition: &Precondition,
-) -> Action {
+/// Takes a finalizer off an object, and rests with this report.
+///
+/// What waits for its dependents is often written to while they go, so a clash is answered with a
+/// look at the object itself and one more try.
+pub(super) fn take_off(finalizer: &str, object: &Seen, answers: &Answers, report: Report) -> Step {
+    let Some(round) = answers.stage("finalize") else {
+        let action = without(finalizer, &object.finalizers, object, object.unchanged());
+        return Step::Do(Actions::in_order("finalize", vec![action]));
+    };
+    let refusal = match round.first_error() {
+        None => return Step::rest(report),
+        Some(error) if error.is_not_found() => return Step::rest(status::gone_already()),
+        Some(error) if error.is_conflict() => error.to_string(),
+        Some(error) => return Step::retry(error, report),
+    };
+    let Some(looked) = answers.stage("look") else {
+        let look = Action::Confirm {
+            target: object.target.clone(),
+            uid: object.uid.clone(),
+        };
+        return Step::Do(Actions::in_order("look", vec![look]));
+    };
+    let live = match looked.answers.first().map(Live::of) {
+        Some(Live::Is(live)) => live,
+        Some(Live::Gone) => return Step::rest(status::gone_already()),
+        Some(Live::Unknown) | None => return Step::retry(refusal, report),
+    };
+    let finalizers = live.lineage().finalizers;
+    if *live.uid() != object.uid || !has(&live.lineage(), finalizer) {
+        return Step::rest(status::gone_already());
+    }
+    let Some(round) = answers.stage("finalize again") else {
+        let action = without(finalizer, finalizers, object, unchanged(&live));
+        return Step::Do(Actions::in_order("finalize again", vec![action]));
+    };
+    match round.first_error() {
+        None => Step::rest(report),
+        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
+        Some(error) => Step::retry(error, report),
+    }
+}
+
+/// An object as the server has it.
+pub(super) enum Live {
+    /// There it is.
+    Is(Partial),
+    /// There is none of its name.
+    Gone,
+    /// The server did not say.
+    Unknown,
+}
+
+impl Live {
+    /// What an answer says.
+    pub(super) fn of(answer: &Answer) -> Self {
+        match answer {
+            Answer::Failed(error) if error.is_object_not_found() => Self::Gone,
+            Answer::Read(found) => match Partial::decode(found.json().as_bytes()) {
+                Ok(found) => Self::Is(found),
+                Err(_) => Self::Unknown,
+            },
+            Answer::Failed(_) | Answer::Done(_) | Answer::Skipped => Self::Unknown,
+        }
+    }
+}
+
+/// That an object is exactly as the server had it.
+pub(super) fn unchanged(live: &Partial) -> Precondition {
+    Precondition {
+        uid: Some(live.uid().clone()),
+        resource_version: Some(live.resource_version().into()),
+    }
+}
+
+fn without(finalizer: &str, all: &[Text], object: &Seen, precondition: Precondition) -> Action {
     let rest: Vec<&str> = all
         .iter()
         .map(Text::as_str)
@@ -43,7 +115,7 @@ pub(super) fn without(
     } else {
         json!(rest)
     };
-    merge(target, precondition, json!({"finalizers": rest}))
+    merge(&object.target, &precondition, json!({"finalizers": rest}))
 }
 
 /// Changes the metadata of an object that is as it was seen.

@@ -9,12 +9,11 @@ use flyball_api::{Object, OwnerReference, Text, Uid};
 use flyball_plan::{
     Action, Actions, Answer, Answers, Precondition, Propagation, Record, RecordKind, Round, Step,
 };
-use serde_json::{Value, json};
 
-use super::finalizers::{FOREGROUND, ORPHAN, merge};
+use super::finalizers::{FOREGROUND, Live, ORPHAN};
 use super::observe::{Owner, Seen, Standing};
 use super::plan::UNKNOWN_KIND;
-use super::status;
+use super::{orphans, status};
 
 /// How many owners the server is asked for in one sync. Of an object with more, those that are
 /// found to be gone are taken off, until no more are left than can be judged.
@@ -249,17 +248,7 @@ fn strip(
 
 fn with_owners(object: &Seen, owners: impl Iterator<Item = OwnerReference>) -> Action {
     let owners: Vec<OwnerReference> = owners.collect();
-    // Null takes the list away; an empty one would stay on some servers.
-    let owners = if owners.is_empty() {
-        Value::Null
-    } else {
-        json!(owners)
-    };
-    merge(
-        &object.target,
-        &object.unchanged(),
-        json!({"ownerReferences": owners}),
-    )
+    orphans::with_owners(&object.target, &object.unchanged(), &owners)
 }
 
 /// How the dependents of the object are to go: as its owner's do, or as the object itself has been
@@ -315,15 +304,10 @@ fn delete(
         };
         return Step::Do(Actions::in_order("look", vec![look]));
     };
-    let live = match looked.answers.first() {
-        Some(Answer::Read(live)) => Partial::decode(live.json().as_bytes()).ok(),
-        Some(Answer::Failed(error)) if error.is_not_found() => {
-            return Step::rest(status::gone_already());
-        }
-        _ => None,
-    };
-    let Some(live) = live else {
-        return Step::retry(refusal, report);
+    let live = match looked.answers.first().map(Live::of) {
+        Some(Live::Is(live)) => live,
+        Some(Live::Gone) => return Step::rest(status::gone_already()),
+        Some(Live::Unknown) | None => return Step::retry(refusal, report),
     };
     if *live.uid() != object.uid {
         return Step::rest(status::gone_already());

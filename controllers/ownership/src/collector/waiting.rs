@@ -2,9 +2,9 @@
 //!
 //! Upstream, `garbagecollector.go`, `processDeletingDependentsItem`.
 
-use flyball_plan::{Actions, Answers, Step};
+use flyball_plan::{Answers, Step};
 
-use super::finalizers::{FOREGROUND, without};
+use super::finalizers::{FOREGROUND, take_off};
 use super::item::Item;
 use super::observe::Seen;
 use super::status;
@@ -14,18 +14,5 @@ pub(super) fn release(object: &Seen, blocking: Option<&Item>, answers: &Answers)
     if let Some(dependent) = blocking {
         return Step::rest(status::blocked(dependent));
     }
-    let Some(round) = answers.stage("finalize") else {
-        let action = without(
-            FOREGROUND,
-            &object.finalizers,
-            &object.target,
-            &object.unchanged(),
-        );
-        return Step::Do(Actions::in_order("finalize", vec![action]));
-    };
-    match round.first_error() {
-        None => Step::rest(status::unblocked()),
-        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
-        Some(error) => Step::retry(error, status::unblocked()),
-    }
+    take_off(FOREGROUND, object, answers, status::unblocked())
 }
