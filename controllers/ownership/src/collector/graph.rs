@@ -50,8 +50,7 @@ pub fn graph(store: &Snapshot, uids: &[Uid]) -> String {
 }
 
 fn has_dependents(store: &Snapshot, uid: &Uid) -> bool {
-    let mut views = store.views().iter();
-    views.any(|view| view.dependents(uid).next().is_some())
+    store.dependents(uid).next().is_some()
 }
 
 /// All identities that are connected with these.
@@ -62,13 +61,11 @@ fn related(store: &Snapshot, uids: &[Uid]) -> BTreeSet<Uid> {
         if !found.insert(uid.clone()) {
             continue;
         }
-        for view in store.views() {
-            let owners = view.find(&uid).map(|object| object.lineage.owners);
-            let owners = owners.into_iter().flatten().map(|owner| &owner.uid);
-            ahead.extend(owners.cloned());
-            let dependents = view.dependents(&uid);
-            ahead.extend(dependents.map(|dependent| dependent.uid.clone()));
-        }
+        let owners = store.find(&uid).map(|(_, object)| object.lineage.owners);
+        let owners = owners.into_iter().flatten().map(|owner| &owner.uid);
+        ahead.extend(owners.cloned());
+        let dependents = store.dependents(&uid);
+        ahead.extend(dependents.map(|(_, dependent)| dependent.uid.clone()));
     }
     found
 }

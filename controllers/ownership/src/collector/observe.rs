@@ -1,7 +1,7 @@
 //! What a sync looks at: an object with its owners and dependents, or an owner nobody has seen.
 
 use flyball_api::{Kind, OwnerReference, Text, Uid};
-use flyball_informer::{AnyView, Brief, Snapshot};
+use flyball_informer::{Brief, Snapshot};
 use flyball_plan::{Precondition, Target};
 
 use super::finalizers::{waits_for_dependents, waits_for_freedom};
@@ -134,12 +134,9 @@ fn object(kind: Kind, found: &Brief<'_>, store: &Snapshot) -> Seen {
 }
 
 fn state(found: &Brief<'_>, store: &Snapshot) -> State {
-    let mut dependents = store.views().iter().flat_map(|view| {
-        let dependents = view.dependents(found.uid);
-        dependents.map(move |dependent| (view, dependent))
-    });
+    let mut dependents = store.dependents(found.uid);
     if waits_for_freedom(found) {
-        let free = |(view, dependent): (&AnyView, Brief<'_>)| freed(view.kind(), &dependent, found);
+        let free = |(kind, dependent): (Kind, Brief<'_>)| freed(kind, &dependent, found);
         let first: Vec<Dependent> = dependents.by_ref().take(FREED_AT_ONCE).map(free).collect();
         return State::Freeing(first, dependents.next().is_some());
     }
@@ -148,7 +145,7 @@ fn state(found: &Brief<'_>, store: &Snapshot) -> State {
             owner.uid == *found.uid && owner.block_owner_deletion == Some(true)
         };
         let blocking = dependents.find(|(_, it)| it.lineage.owners.iter().any(blocks));
-        return State::Waiting(blocking.map(|(view, it)| Item::object(view.kind(), &it)));
+        return State::Waiting(blocking.map(|(kind, it)| Item::object(kind, &it)));
     }
     if found.deleting {
         return State::Going;
@@ -206,7 +203,7 @@ fn standing(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Standi
             elsewhere: false,
         },
         None => {
-            let found = store.views().iter().find_map(|view| view.find(&owner.uid));
+            let found = store.cached_as(kind).and_then(|view| view.find(&owner.uid));
             let elsewhere =
                 found.is_some_and(|it| !it.namespace.is_empty() && it.namespace != namespace);
             Standing::Doubtful {
@@ -236,11 +233,11 @@ fn unseen(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Option<U
         (!scoped || dependent.namespace == namespace)
             && owners.iter().any(|it| same_coordinates(it, owner))
     };
-    let dependents = store.views().iter().flat_map(|view| {
-        let dependents = view.dependents(&owner.uid).filter(names_it);
-        dependents.map(|dependent| Item::object(view.kind(), &dependent))
-    });
-    let dependents: Vec<Item> = dependents.collect();
+    let dependents = store.dependents(&owner.uid);
+    let dependents: Vec<Item> = dependents
+        .filter(|(_, dependent)| names_it(dependent))
+        .map(|(kind, dependent)| Item::object(kind, &dependent))
+        .collect();
     (!dependents.is_empty()).then(|| Unseen {
         uid: owner.uid.clone(),
         standing,

@@ -102,14 +102,9 @@ fn only_in<'a>(
 }
 
 /// All objects that name this one as an owner.
-pub(super) fn dependents<'a>(
-    owner: &'a Brief<'_>,
-    store: &'a Snapshot,
-) -> impl Iterator<Item = Item> + 'a {
-    store.views().iter().flat_map(|view| {
-        let dependents = view.dependents(owner.uid);
-        dependents.map(|dependent| Item::object(view.kind(), &dependent))
-    })
+fn dependents<'a>(owner: &Brief<'_>, store: &'a Snapshot) -> impl Iterator<Item = Item> + use<'a> {
+    let dependents = store.dependents(owner.uid);
+    dependents.map(|(kind, dependent)| Item::object(kind, &dependent))
 }
 
 /// The owner that an object of this namespace names, if a cache shows exactly that one.
@@ -128,11 +123,8 @@ pub(super) fn seen<'a>(
 /// The owner, if it waits for its dependents in either way. It waits for whoever names its identity,
 /// even if they are wrong about the rest.
 fn waiting(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Option<Item> {
-    let by_uid = || {
-        let mut views = store.views().iter();
-        views.find_map(|view| Some((view.kind(), view.find(&owner.uid)?)))
-    };
-    let (kind, found) = seen(owner, namespace, store).or_else(by_uid)?;
+    let found = seen(owner, namespace, store).or_else(|| store.find(&owner.uid));
+    let (kind, found) = found?;
     let waits = waits_for_dependents(&found) || waits_for_freedom(&found);
     waits.then(|| Item::object(kind, &found))
 }

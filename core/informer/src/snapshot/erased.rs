@@ -19,7 +19,8 @@ trait Erased: Any + Send + Sync {
     fn seen(&self) -> &str;
     fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>>;
     fn find(&self, uid: &Uid) -> Option<Brief<'_>>;
-    fn dependents<'a>(&'a self, owner: &Uid) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
+    fn dependents<'a>(&'a self, owner: &str) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
+    fn has_dependents(&self) -> bool;
     fn all<'a>(&'a self) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
 }
 
@@ -39,7 +40,10 @@ impl<T: Object> Erased for StoreView<T> {
     fn find(&self, uid: &Uid) -> Option<Brief<'_>> {
         StoreView::find(self, uid).map(|object| Brief::of(&**object))
     }
-    fn dependents<'a>(&'a self, owner: &Uid) -> Box<dyn Iterator<Item = Brief<'a>> + 'a> {
+    fn has_dependents(&self) -> bool {
+        StoreView::has_dependents(self)
+    }
+    fn dependents<'a>(&'a self, owner: &str) -> Box<dyn Iterator<Item = Brief<'a>> + 'a> {
         let dependents = StoreView::dependents(self, owner);
         Box::new(dependents.map(|object| Brief::of(&**object)))
     }
@@ -85,10 +89,12 @@ impl AnyView {
         self.0.find(uid)
     }
 
-    /// The objects that name this identity as an owner, if the cache tracks who belongs to whom.
-    pub fn dependents<'a>(&'a self, owner: &Uid) -> impl Iterator<Item = Brief<'a>> + use<'a> {
-        // Most caches are small or empty, and most objects own nothing.
-        let some = (!self.is_empty()).then(|| self.0.dependents(owner));
+    /// The objects that name an identity, in its compact form, as an owner.
+    pub(super) fn dependents<'a>(
+        &'a self,
+        owner: &str,
+    ) -> impl Iterator<Item = Brief<'a>> + use<'a> {
+        let some = self.0.has_dependents().then(|| self.0.dependents(owner));
         some.into_iter().flatten()
     }
 

@@ -176,6 +176,26 @@ impl Snapshot {
         self.any(kind)?.brief(namespace, name)
     }
 
+    /// The objects of all kinds that name this identity as an owner, with their kinds, in order of
+    /// kind, namespace and name; none unless the caches track who belongs to whom.
+    pub fn dependents<'a>(
+        &'a self,
+        owner: &Uid,
+    ) -> impl Iterator<Item = (Kind, Brief<'a>)> + use<'a> {
+        let owner = owner.compact();
+        self.views.iter().flat_map(move |view| {
+            let kind = view.kind();
+            view.dependents(&owner)
+                .map(move |dependent| (kind, dependent))
+        })
+    }
+
+    /// The object of this identity, with its kind, if the caches track who belongs to whom.
+    pub fn find(&self, uid: &Uid) -> Option<(Kind, Brief<'_>)> {
+        let mut views = self.views.iter();
+        views.find_map(|view| Some((view.kind(), view.find(uid)?)))
+    }
+
     /// The cache of a kind known only at run time.
     pub fn view_of(&self, kind: Kind) -> Option<&AnyView> {
         self.any(kind)

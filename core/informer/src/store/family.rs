@@ -40,12 +40,18 @@ impl<T: Object> Family<T> {
         self.by_uid.get(|object| object.uid().cmp(uid))
     }
 
-    /// The objects that name this identity as an owner, by namespace and name.
+    /// The objects that name this identity, in its compact form, as an owner, by namespace and
+    /// name.
     pub(crate) fn dependents<'a>(
         &'a self,
-        owner: &Uid,
+        owner: &str,
     ) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
-        self.by_owner.find(&owner.compact())
+        self.by_owner.find(owner)
+    }
+
+    /// Whether any object has an owner: those of most kinds have none.
+    pub(crate) fn has_dependents(&self) -> bool {
+        !self.by_owner.is_empty()
     }
 
     /// Brings it from an object's former state to its present one.
@@ -108,7 +114,7 @@ mod tests {
     }
 
     fn names(family: &Family<Partial>, owner: &str) -> Vec<String> {
-        let dependents = family.dependents(&owner.into());
+        let dependents = family.dependents(&Uid::new(owner).compact());
         dependents.map(|it| it.name().to_owned()).collect()
     }
 

@@ -46,6 +46,11 @@ impl<T: Object> Indexed<T> {
             .map(|entry| &entry.object)
     }
 
+    /// Whether nothing is filed under any value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+
     /// Brings the index from an object's former state to its present one.
     pub(crate) fn update(
         &mut self,

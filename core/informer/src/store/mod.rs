@@ -180,14 +180,22 @@ impl<T: Object> StoreView<T> {
         self.family.as_ref()?.find(uid)
     }
 
-    /// The objects that name this identity as an owner, in order of namespace, then name; none
-    /// unless the cache tracks who belongs to whom.
-    pub fn dependents<'a>(&'a self, owner: &Uid) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+    /// The objects that name an identity, in its [compact](Uid::compact) form, as an owner, in order
+    /// of namespace, then name; none unless the cache tracks who belongs to whom.
+    pub(crate) fn dependents<'a>(
+        &'a self,
+        owner: &str,
+    ) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
         let family = self.family.as_ref();
         family
             .map(|family| family.dependents(owner))
             .into_iter()
             .flatten()
+    }
+
+    /// Whether any object is known to have an owner.
+    pub(crate) fn has_dependents(&self) -> bool {
+        self.family.as_ref().is_some_and(Family::has_dependents)
     }
 
     /// How many objects there are.
