@@ -108,12 +108,16 @@ impl Failure {
 
     /// The object has mistakes; `kind` and `group` name what was sent.
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
-        let told = match errors {
-            [one] => one.to_string(),
-            errors => {
-                let all: Vec<String> = errors.iter().map(FieldError::to_string).collect();
-                format!("[{}]", all.join(", "))
+        // What is found twice is told once.
+        let mut all: Vec<String> = Vec::new();
+        for error in errors.iter().map(FieldError::to_string) {
+            if !all.contains(&error) {
+                all.push(error);
             }
+        }
+        let told = match all.as_slice() {
+            [one] => one.clone(),
+            all => format!("[{}]", all.join(", ")),
         };
         let kind_told = match group {
             "" => kind.to_owned(),

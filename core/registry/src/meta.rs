@@ -70,11 +70,7 @@ pub(crate) fn prepare_update(
         let uid = old.uid().to_owned();
         new.meta_mut().insert("uid".to_owned(), uid.into());
     }
-    let kept = [
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ];
+    let kept = ["creationTimestamp", "deletionTimestamp"];
     let before = old.meta();
     let meta = new.meta_mut();
     for field in kept {
@@ -83,6 +79,10 @@ pub(crate) fn prepare_update(
         if let Some(value) = before.get(field).filter(|_| !is_changed) {
             meta.insert(field.to_owned(), value.clone());
         }
+    }
+    let grace = "deletionGracePeriodSeconds";
+    if !before[grace].is_null() && meta.get(grace).is_none_or(Value::is_null) {
+        meta.insert(grace.to_owned(), before[grace].clone());
     }
     match before.get("generation") {
         Some(value) => meta.insert("generation".to_owned(), value.clone()),
@@ -226,15 +226,45 @@ pub(crate) fn stamp(moment: Timestamp) -> Value {
 
 /// The mistakes in the metadata of an object.
 pub(crate) fn validate(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
-    mistakes(call.rules().name_rule(), checks_finalizers(call), object)
+    let mut errors = all_but_finalizers(call, object);
+    if checks_finalizers(call) {
+        errors.extend(unqualified_finalizers(object));
+    }
+    errors
 }
 
-/// The mistakes in metadata with such a name, whose finalizers have to be qualified or not.
-pub(crate) fn mistakes(rule: NameRule, qualifies: bool, object: &Object) -> Vec<FieldError> {
+/// The mistakes in metadata with a simple name, whose finalizers have to be qualified.
+pub(crate) fn simple_mistakes(object: &Object) -> Vec<FieldError> {
+    let names = |name: &str, is_prefix| names::mistakes(NameRule::Subdomain, name, is_prefix);
+    let mut errors = names_and_shared(names, object);
+    errors.extend(unqualified_finalizers(object));
+    errors
+}
+
+fn all_but_finalizers(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
+    // Events have two groups, of which one is strict about names.
+    let rule = match call.resource.group.as_str() {
+        "events.k8s.io" => NameRule::Subdomain,
+        _ => call.rules().name_rule(),
+    };
+    let names = |name: &str, is_prefix: bool| {
+        let mut wrong = names::mistakes(rule, name, is_prefix);
+        if wrong.is_empty() {
+            wrong.extend(call.rules().name_mistake(object, name));
+        }
+        wrong
+    };
+    names_and_shared(names, object)
+}
+
+fn names_and_shared(
+    mistakes: impl Fn(&str, bool) -> Vec<String>,
+    object: &Object,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let prefix = object.meta_text("generateName");
     if !prefix.is_empty() {
-        for mistake in names::mistakes(rule, prefix, true) {
+        for mistake in mistakes(prefix, true) {
             errors.push(FieldError::invalid(
                 "metadata.generateName",
                 prefix,
@@ -248,20 +278,23 @@ pub(crate) fn mistakes(rule: NameRule, qualifies: bool, object: &Object) -> Vec<
             errors.push(FieldError::required("metadata.name", detail));
         }
         name => {
-            for mistake in names::mistakes(rule, name, false) {
+            for mistake in mistakes(name, false) {
                 errors.push(FieldError::invalid("metadata.name", name, mistake));
             }
         }
     }
     errors.extend(shared(object.meta()));
-    if qualifies {
-        for (at, name) in object.finalizers().enumerate() {
-            let is_standard = matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
-            if !name.contains('/') && !is_standard {
-                let place = format!("metadata.finalizers[{at}]");
-                let why = "name is neither a standard finalizer name nor is it fully qualified";
-                errors.push(FieldError::invalid(place, name, why));
-            }
+    errors
+}
+
+fn unqualified_finalizers(object: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (at, name) in object.finalizers().enumerate() {
+        let is_standard = matches!(name, "kubernetes" | "orphan" | "foregroundDeletion");
+        if !name.contains('/') && !is_standard {
+            let place = format!("metadata.finalizers[{at}]");
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(place, name, why));
         }
     }
     errors
@@ -273,10 +306,11 @@ fn checks_finalizers(call: &Call<'_>) -> bool {
     call.resource.of_definition().is_none()
         && !matches!(
             group,
-            "rbac.authorization.k8s.io"
-                | "admissionregistration.k8s.io"
+            "admissionregistration.k8s.io"
                 | "apiextensions.k8s.io"
                 | "apiregistration.k8s.io"
+                | "coordination.k8s.io"
+                | "node.k8s.io"
                 | "policy"
         )
 }
@@ -354,7 +388,7 @@ fn manager_mistakes(meta: &Value) -> Vec<FieldError> {
 
 /// The mistakes in an update's metadata, which come before those of its kind.
 pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Vec<FieldError> {
-    let mut errors = validate(call, new);
+    let mut errors = all_but_finalizers(call, new);
     if old.is_deleting() {
         let is_new = |one: &&str| !old.finalizers().any(|kept| kept == *one);
         let mut added: Vec<&str> = new.finalizers().filter(is_new).collect();
@@ -377,6 +411,9 @@ pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Ve
             errors.push(FieldError::invalid(place, is.clone(), why));
         }
     }
+    if checks_finalizers(call) {
+        errors.extend(unqualified_finalizers(new));
+    }
     errors
 }
 
@@ -384,15 +421,22 @@ fn owners(meta: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut first: Option<String> = None;
     for owner in meta["ownerReferences"].as_array().into_iter().flatten() {
-        for (field, detail) in [
-            ("apiVersion", "version must not be empty"),
-            ("kind", "must not be empty"),
-            ("name", "must not be empty"),
-            ("uid", "must not be empty"),
-        ] {
+        let group_version = owner["apiVersion"].as_str().unwrap_or_default();
+        // What has more parts than a group and a version is taken for having neither.
+        if group_version.is_empty()
+            || group_version.matches('/').count() > 1
+            || group_version.ends_with('/')
+        {
+            let (place, why) = (
+                "metadata.ownerReferences.apiVersion",
+                "version must not be empty",
+            );
+            errors.push(FieldError::invalid(place, group_version, why));
+        }
+        for field in ["kind", "name", "uid"] {
             if owner[field].as_str().unwrap_or_default().is_empty() {
                 let place = format!("metadata.ownerReferences.{field}");
-                errors.push(FieldError::invalid(place, "", detail));
+                errors.push(FieldError::invalid(place, "", "must not be empty"));
             }
         }
         let (kind, name) = (

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::kinds::NameRule;
 use crate::managed::{self, Note};
 use crate::object::{Meta, Object, at};
 use crate::part_body::SCALE;
@@ -91,7 +90,7 @@ impl Registry {
         // The rules of a custom object are those of its definition.
         let mut errors = match custom {
             Some(_) => Vec::new(),
-            None => meta::mistakes(NameRule::Subdomain, true, scale),
+            None => meta::simple_mistakes(scale),
         };
         if replicas < 0 && custom.is_none() {
             let why = "must be greater than or equal to 0";

@@ -83,12 +83,11 @@ fn check_frozen(new: &Object, old: &Object, fields: &[&'static str], errors: &mu
         errors.push(FieldError::forbidden("immutable", FROZEN));
     }
     for field in fields {
-        let (after, before) = (new.get(*field), old.get(*field));
-        let is_same = checks::same(
-            after.unwrap_or(&Value::Null),
-            before.unwrap_or(&Value::Null),
-        );
-        if !is_same {
+        let entries = |object: &Object| match object.get(*field) {
+            Some(Value::Object(entries)) if !entries.is_empty() => Some(entries.clone()),
+            _ => None,
+        };
+        if entries(new) != entries(old) {
             errors.push(FieldError::forbidden(*field, FROZEN));
         }
     }

@@ -11,7 +11,7 @@ use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
 use crate::meta::stamp;
-use crate::object::{Meta, Object, at};
+use crate::object::{Object, at};
 
 pub(super) static API_SERVICE: Sheet = Sheet {
     defaults: &[("spec", Empty), ("spec.service.port", Int(443))],
@@ -42,17 +42,18 @@ pub(super) static API_SERVICE: Sheet = Sheet {
         }
     },
     names: NameRule::PathSegment,
+    name_mistake: |service, name| {
+        let text = |field: &str| at(service, field).as_str().unwrap_or_default();
+        let expected = format!("{}.{}", text("spec.version"), text("spec.group"));
+        let why = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
+        (name != expected).then_some(why)
+    },
     ..Sheet::PLAIN
 };
 
 fn check(service: &Object, errors: &mut Errors) {
     let spec = Spot::of(service, "spec");
     let (group, version) = (spec.get("group"), spec.get("version"));
-    let expected = format!("{}.{}", version.text(), group.text());
-    if service.name() != expected {
-        let why = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
-        errors.push(FieldError::invalid("metadata.name", service.name(), why));
-    }
     if group.is_empty() && version.text() != "v1" {
         errors.push(group.required("only v1 may have an empty group and it better be legacy kube"));
     }

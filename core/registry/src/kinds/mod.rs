@@ -145,6 +145,11 @@ pub(crate) trait Rules: Sync {
         NameRule::Subdomain
     }
 
+    /// What is wrong with a name beside how it looks.
+    fn name_mistake(&self, _object: &Object, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Whether a PUT to a name that does not exist creates the object.
     fn creates_on_update(&self) -> bool {
         false

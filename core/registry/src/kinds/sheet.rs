@@ -56,6 +56,8 @@ pub(super) struct Sheet {
     pub(super) fields: &'static [&'static str],
     /// See [`Rules::name_rule`].
     pub(super) names: NameRule,
+    /// See [`Rules::name_mistake`].
+    pub(super) name_mistake: fn(&Object, &str) -> Option<String>,
     /// See [`Rules::creates_on_update`].
     pub(super) creates_on_update: bool,
 }
@@ -84,6 +86,7 @@ impl Sheet {
         warnings: |_| Vec::new(),
         fields: &[],
         names: NameRule::Subdomain,
+        name_mistake: |_, _| None,
         creates_on_update: false,
     };
 }
@@ -177,6 +180,10 @@ impl Rules for Sheet {
 
     fn name_rule(&self) -> NameRule {
         self.names
+    }
+
+    fn name_mistake(&self, object: &Object, name: &str) -> Option<String> {
+        (self.name_mistake)(object, name)
     }
 
     fn creates_on_update(&self) -> bool {

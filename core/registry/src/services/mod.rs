@@ -31,6 +31,8 @@ use self::spec::Port;
 pub(crate) use self::spec::Spec;
 use crate::failure::Failure;
 use crate::field_error::FieldError;
+use crate::kinds::NameRule;
+use crate::names;
 use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
@@ -123,6 +125,27 @@ impl Registry {
                         "failed to allocate a serviceIP for Service {name:?}: {refusal}"
                     ))
                 })?;
+                // The address is an object of its own, which names its service.
+                let wrong = match name {
+                    "" => vec!["Required value".to_owned()],
+                    name => {
+                        let wrong = names::mistakes(NameRule::PathSegment, name, false);
+                        let told = |why| format!("Invalid value: {name:?}: {why}");
+                        wrong.into_iter().map(told).collect()
+                    }
+                };
+                if let Some(why) = wrong.first().filter(|_| !call.query.dry_run) {
+                    let ips = json!([""]);
+                    let error = FieldError::invalid(
+                        "spec.clusterIPs",
+                        ips,
+                        format!(
+                            "failed to allocate IP: IPAddress.networking.k8s.io \"{free}\" is invalid: \
+                             spec.parentRef.name: {why}"
+                        ),
+                    );
+                    return Err(Failure::invalid("", "Service", name, &[error]));
+                }
                 free.to_string()
             }
             wanted => {

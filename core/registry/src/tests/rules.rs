@@ -30,6 +30,7 @@ rules! {
     admissionregistration_k8s_io_v1_validatingadmissionpolicies
     admissionregistration_k8s_io_v1_validatingadmissionpolicybindings
     admissionregistration_k8s_io_v1_validatingwebhookconfigurations
+    apiextensions_k8s_io_v1_customresourcedefinitions
     apiregistration_k8s_io_v1_apiservices
     apps_v1_controllerrevisions
     apps_v1_daemonsets

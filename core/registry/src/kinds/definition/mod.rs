@@ -64,7 +64,7 @@ fn kind(names: &Object) -> &str {
 fn storage_version(definition: &Object) -> Option<&str> {
     let versions = at(definition, "spec.versions").as_array()?;
     let storage = versions.iter().find(|version| version["storage"] == true)?;
-    storage["name"].as_str()
+    Some(storage["name"].as_str().unwrap_or_default())
 }
 
 impl Rules for Definition {

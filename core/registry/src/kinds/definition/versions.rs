@@ -213,27 +213,26 @@ pub(super) fn stored(definition: &Object, errors: &mut Vec<FieldError>) {
     }
     let versions = at(definition, "spec.versions").as_array();
     let versions = versions.map_or(&[][..], Vec::as_slice);
+    let mut seen: Vec<&str> = Vec::new();
     for version in versions {
-        let name = &version["name"];
-        if version["storage"] == true && !stored.contains(name) {
-            let name = name.as_str().unwrap_or_default();
+        let name = version["name"].as_str().unwrap_or_default();
+        let is_stored = stored.iter().any(|one| one.as_str() == Some(name));
+        // Each stored version counts for one of the versions only.
+        if version["storage"] == true && (!is_stored || seen.contains(&name)) {
             let detail = format!("must have the storage version {name}");
             errors.push(FieldError::invalid(place, value.clone(), detail));
         }
+        seen.push(name);
     }
     for (at, name) in stored.iter().enumerate() {
-        if !versions.iter().any(|version| version["name"] == *name) {
-            let told = name.as_str().unwrap_or_default();
+        let name = name.as_str().unwrap_or_default();
+        if !seen.contains(&name) {
             let detail = format!(
-                "missing from spec.versions; {told} was previously a storage version, and must remain in \
-                 spec.versions until a storage migration ensures no data remains persisted in {told} and removes \
-                 {told} from status.storedVersions"
+                "missing from spec.versions; {name} was previously a storage version, and must remain in \
+                 spec.versions until a storage migration ensures no data remains persisted in {name} and removes \
+                 {name} from status.storedVersions"
             );
-            errors.push(FieldError::invalid(
-                format!("{place}[{at}]"),
-                name.clone(),
-                detail,
-            ));
+            errors.push(FieldError::invalid(format!("{place}[{at}]"), name, detail));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::labels;
 use super::super::spot::{Errors, Spot};
+use super::check::BALANCERS_ONLY;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 
@@ -97,14 +99,17 @@ pub(super) fn check(new: &Object, old: &Object, errors: &mut Errors) {
         }
     }
     let spec = Spot::of(new, "spec");
+    let class = spec.get("loadBalancerClass");
     if kind(new) == "LoadBalancer" && kind(old) == "LoadBalancer" {
-        let class = spec.get("loadBalancerClass");
         if class.value() != at(old, "spec.loadBalancerClass") {
             errors.push(class.invalid(KEPT));
         }
         if !class.is_empty() {
-            super::super::labels::check_qualified_name(&class, errors);
+            labels::check_qualified_name(&class, errors);
         }
+    }
+    if kind(new) != "LoadBalancer" && class.is_set() {
+        errors.push(class.forbidden(BALANCERS_ONLY));
     }
     let health = spec.get("healthCheckNodePort");
     if needs_health_port(new)

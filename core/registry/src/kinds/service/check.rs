@@ -16,7 +16,7 @@ const AFFINITY_SECONDS_MAX: i64 = 86_400;
 const OLD_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 const HINTS: &str = "service.kubernetes.io/topology-mode";
 const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
-const BALANCERS_ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
+pub(super) const BALANCERS_ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
 
 /// The mistakes in any state of a service; what was accepted before stays accepted.
 pub(super) fn check(service: &Object, old: Option<&Object>, errors: &mut Errors) {
