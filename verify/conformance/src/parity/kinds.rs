@@ -53,7 +53,7 @@ impl Kind {
     /// All kinds, in the order of the file, with the objects that use many of their fields.
     pub(crate) fn all() -> Result<Vec<Self>> {
         let mut kinds: Vec<Self> = serde_saphyr::from_str(TEXT).context("parity/kinds.yaml")?;
-        for sample in Sample::all()? {
+        for sample in Sample::all()?.into_iter().filter(|sample| !sample.apart) {
             match kinds
                 .iter_mut()
                 .find(|kind| kind.resource == sample.resource)

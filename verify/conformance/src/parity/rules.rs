@@ -4,7 +4,7 @@
 //! asks a real server and writes what it says as cases, which the tests of `core/registry` hold against our rules.
 
 mod file;
-mod mutants;
+pub(crate) mod mutants;
 
 use std::path::Path;
 
@@ -43,6 +43,9 @@ pub(crate) struct Sample {
     /// Values that the general ones would not find: a place and what to put there.
     #[serde(default)]
     also: Vec<Also>,
+    /// Whether random requests leave it alone, because it changes what others get.
+    #[serde(default)]
+    pub(crate) apart: bool,
     /// Statuses to write, one after the other.
     #[serde(default)]
     statuses: Vec<Value>,

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::is_given_out;
 use crate::parity::links::Links;
 
 /// How far apart two servers may stamp the same request.
@@ -74,7 +75,7 @@ fn is_age(text: &str) -> bool {
 fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
     let about_versions = theirs.contains("esource version") || theirs.contains("esourceVersion");
     let split = |text: &str| {
-        let words = text.split([' ', '"', ',', '(', ')', '{', '}', '\\', '=']);
+        let words = text.split([' ', '"', ',', '/', '(', ')', '{', '}', '\\', '=']);
         words.map(str::to_owned).collect::<Vec<_>>()
     };
     let (left, right) = (split(theirs), split(ours));
@@ -85,9 +86,17 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
                 || links.version(left) == *right
                 || same_moment(left, right) == Some(true)
                 || is_generated(left, right)
+                || (is_node_port(left) && is_node_port(right))
+                || (is_given_out(left) && is_given_out(right))
                 || (is_uid(left) && is_uid(right) && !links.knows(left))
                 || (about_versions && number(left) && number(right))
         })
+}
+
+/// Whether a word is a port that the servers draw.
+fn is_node_port(word: &str) -> bool {
+    let number = word.trim_end_matches([']', ':']).parse::<u16>();
+    number.is_ok_and(|port| (30_000..=32_767).contains(&port))
 }
 
 /// Whether a text is an identity.

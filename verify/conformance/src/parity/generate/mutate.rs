@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::parity::chance::Chance;
+use crate::parity::rules::mutants::{FOR_CREATE, mutants};
 
 /// Words that are wrong in most places.
 const WORDS: &[&str] = &[
@@ -50,7 +51,15 @@ pub(super) fn mutated(mut object: Value, chance: &mut Chance) -> Value {
         let Some(place) = chance.one(&places).cloned() else {
             break;
         };
-        spoil(&mut object, &place, chance);
+        // Values that are wrong by the rules of their field, or by their type.
+        let wrong = mutants(&object, FOR_CREATE);
+        let wrong = chance
+            .one(&wrong)
+            .and_then(|mutant| mutant.applied(&object));
+        match wrong.filter(|_| chance.percent(60)) {
+            Some(wrong) => object = wrong,
+            None => spoil(&mut object, &place, chance),
+        }
     }
     object
 }
