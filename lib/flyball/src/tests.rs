@@ -1,3 +1,5 @@
+mod cascade;
+
 use std::time::Duration;
 
 use crate::{Client, Method, Part, Plane, PlaneOptions, Request};

@@ -10,7 +10,7 @@ use super::owners::Verdict;
 use super::{orphans, owners, status, waiting};
 
 /// When to look again at what cannot be judged before discovery tells of its kind.
-pub(super) const UNKNOWN_KIND: Duration = Duration::from_secs(30);
+pub(super) const UNKNOWN_KIND: Duration = Duration::from_secs(10);
 
 /// When to look again at an owner that the server has and the caches should show.
 const UNSEEN: Duration = Duration::from_secs(10);
