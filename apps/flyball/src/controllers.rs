@@ -15,11 +15,13 @@ pub fn is_wanted(entry: &Entry, options: &Options) -> bool {
     switched_on && options.generic.selection.enabled(entry.descriptor.name)
 }
 
-/// How many times the configured rate a controller's client may send, as upstream grants it.
-pub fn rate_factor(client: &str) -> f64 {
+/// How many times the configured rate and burst a controller's client may send, as upstream grants
+/// it: emptying a namespace takes some requests for every resource that there is.
+pub fn rate_factors(client: &str) -> (f64, u32) {
     match client {
-        "generic-garbage-collector" => 2.0,
-        _ => 1.0,
+        "generic-garbage-collector" => (2.0, 1),
+        "namespace-controller" => (20.0, 100),
+        _ => (1.0, 1),
     }
 }
 

@@ -4,6 +4,8 @@
 //! existing object names the incarnation or version it was judged by, so that a plan made from a
 //! stale view fails instead of doing harm.
 
+use std::time::Duration;
+
 use flyball_api::views::ObjectReference;
 use flyball_api::{Kind, Meta, ObjectName, Text, Uid};
 
@@ -63,6 +65,19 @@ pub enum Subresource {
     None,
     /// Its observed state.
     Status,
+    /// Of a namespace, what must be cleared before it may go.
+    Finalize,
+}
+
+impl Subresource {
+    /// What follows the path of the object; empty for the object itself.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Status => "/status",
+            Self::Finalize => "/finalize",
+        }
+    }
 }
 
 /// What happens to the dependents of a deleted object.
@@ -131,6 +146,15 @@ pub enum Action {
         /// at once: for those who know that it has stopped, or do not care.
         grace_seconds: Option<u32>,
     },
+    /// Delete all objects of a kind in a namespace, whatever they are by then.
+    DeleteCollection {
+        /// Their kind.
+        kind: Kind,
+        /// The namespace: never all of them.
+        namespace: Text,
+        /// What happens to their dependents; the kind's default if absent.
+        propagation: Option<Propagation>,
+    },
     /// Assign a pod to a node, for good.
     Bind {
         /// The pod.
@@ -155,6 +179,20 @@ pub enum Action {
         target: Target,
         /// The incarnation that is asked for.
         uid: Uid,
+    },
+    /// List the objects of a kind in a namespace, past all caches: no more than their metadata.
+    List {
+        /// Their kind.
+        kind: Kind,
+        /// The namespace.
+        namespace: Text,
+        /// How many are wanted; of the others no more than their number is told.
+        items_max: usize,
+    },
+    /// Find out which resources the server has.
+    Discover {
+        /// How old an answer to somebody else's question may be.
+        age_max: Duration,
     },
     /// Tell people.
     Record(Record),
@@ -184,7 +222,11 @@ impl Action {
     pub fn is_write(&self) -> bool {
         !matches!(
             self,
-            Self::Ask { .. } | Self::Confirm { .. } | Self::Record(_)
+            Self::Ask { .. }
+                | Self::Confirm { .. }
+                | Self::List { .. }
+                | Self::Discover { .. }
+                | Self::Record(_)
         )
     }
 
@@ -195,8 +237,11 @@ impl Action {
             Self::Patch { .. } | Self::Merge { .. } => "patch",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
+            Self::DeleteCollection { .. } => "deletecollection",
             Self::Bind { .. } => "bind",
             Self::Ask { .. } | Self::Confirm { .. } => "get",
+            Self::List { .. } => "list",
+            Self::Discover { .. } => "discover",
             Self::Record(_) => "record",
         }
     }

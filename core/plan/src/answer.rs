@@ -1,8 +1,11 @@
 //! Answers: what became of the actions of a sync, stage by stage.
 
+use std::sync::Arc;
+
+use flyball_api::discovery::Discovery;
 use flyball_api::{ApiError, Opaque, Text, Uid};
 
-use crate::Actions;
+use crate::{Actions, Listing};
 
 /// What a successful write left behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,10 @@ pub enum Answer {
     Done(Written),
     /// The object as the server has it now.
     Read(Opaque),
+    /// What a list found.
+    Listed(Listing),
+    /// The resources that the server has.
+    Discovered(Arc<Discovery>),
     /// It failed.
     Failed(ApiError),
     /// It was not tried, because of an earlier failure.

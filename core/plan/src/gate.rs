@@ -104,7 +104,7 @@ impl<K: Key> Gate<K> {
                     // Any other conflict says nothing about the incarnation: it may be there for
                     // ever, and be waited for in vain.
                     Answer::Failed(error) => error.is_not_found() || error.is_other_incarnation(),
-                    Answer::Read(_) | Answer::Skipped => false,
+                    _ => false,
                 };
                 let (true, Some(uid)) = (gone, &precondition.uid) else {
                     return;

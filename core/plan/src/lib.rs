@@ -17,6 +17,7 @@ mod controller;
 mod engine;
 mod gate;
 mod lint;
+mod listing;
 mod metric;
 mod pacing;
 mod report;
@@ -32,6 +33,7 @@ pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Sigh
 pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
 pub use gate::{Gate, Waiting};
 pub use lint::{Lint, lint};
+pub use listing::{Listed, Listing};
 pub use metric::{Amount, Metric, Tally};
 pub use pacing::Progress;
 pub use report::Report;

@@ -7,6 +7,8 @@ use crate::{Action, Actions, Precondition};
 pub enum Lint {
     /// A delete that would hit whatever has that name now.
     DeleteWithoutUid(usize),
+    /// A delete of a collection in all namespaces.
+    DeleteWithoutNamespace(usize),
     /// A binding that would assign whatever has that name now.
     BindWithoutUid(usize),
     /// A binding to no node.
@@ -80,7 +82,18 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
             Action::Confirm { uid, .. } if uid.is_empty() => {
                 found.push(Lint::ConfirmWithoutUid(i));
             }
-            Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => {}
+            Action::DeleteCollection {
+                kind, namespace, ..
+            } => {
+                if namespace.is_empty() || !kind.namespaced {
+                    found.push(Lint::DeleteWithoutNamespace(i));
+                }
+            }
+            Action::Ask { .. }
+            | Action::Confirm { .. }
+            | Action::List { .. }
+            | Action::Discover { .. }
+            | Action::Record(_) => {}
         }
     }
     found

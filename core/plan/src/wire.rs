@@ -7,9 +7,11 @@ use flyball_api::{ApiError, Kind, Opaque, Text, Uid};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::listing::listing;
 use crate::{Action, Answer, Precondition, Propagation, Subresource, Target, Written};
 
-/// The request that an action stands for; `None` for a record, which is told to the recorder.
+/// The request that an action stands for; `None` for a record, which is told to the recorder, and
+/// for a discovery, which may take several.
 pub fn request_of(action: &Action) -> Option<Request> {
     let request = whole(action)?;
     // Of what a write leaves behind only name, uid and version matter. The answer to a delete or
@@ -20,6 +22,7 @@ pub fn request_of(action: &Action) -> Option<Request> {
         | Action::Merge { .. }
         | Action::Update { .. }
         | Action::Confirm { .. } => request.metadata_only(),
+        Action::List { .. } | Action::DeleteCollection { .. } => request.metadata_list(),
         _ => request,
     })
 }
@@ -73,18 +76,8 @@ fn whole(action: &Action) -> Option<Request> {
             if let Some(version) = &precondition.resource_version {
                 preconditions.insert("resourceVersion".into(), version.as_str().into());
             }
-            let mut options = json!({
-                "apiVersion": "v1",
-                "kind": "DeleteOptions",
-                "preconditions": preconditions,
-            });
-            if let Some(propagation) = propagation {
-                options["propagationPolicy"] = json!(match propagation {
-                    Propagation::Background => "Background",
-                    Propagation::Foreground => "Foreground",
-                    Propagation::Orphan => "Orphan",
-                });
-            }
+            let mut options = delete_options(*propagation);
+            options["preconditions"] = preconditions.into();
             if let Some(seconds) = grace_seconds {
                 options["gracePeriodSeconds"] = json!(seconds);
             }
@@ -107,9 +100,38 @@ fn whole(action: &Action) -> Option<Request> {
         Action::Ask { target } | Action::Confirm { target, .. } => {
             Request::get(path(target, Subresource::None))
         }
-        Action::Record(_) => return None,
+        Action::DeleteCollection {
+            kind,
+            namespace,
+            propagation,
+        } => Request::with(
+            Method::Delete,
+            kind.collection_path(namespace),
+            delete_options(*propagation).to_string(),
+        ),
+        Action::List {
+            kind,
+            namespace,
+            items_max,
+        } => Request::get(format!(
+            "{}?limit={items_max}",
+            kind.collection_path(namespace)
+        )),
+        Action::Discover { .. } | Action::Record(_) => return None,
     };
     Some(request)
+}
+
+fn delete_options(propagation: Option<Propagation>) -> serde_json::Value {
+    let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
+    if let Some(propagation) = propagation {
+        options["propagationPolicy"] = json!(match propagation {
+            Propagation::Background => "Background",
+            Propagation::Foreground => "Foreground",
+            Propagation::Orphan => "Orphan",
+        });
+    }
+    options
 }
 
 /// The server takes the identity and version of the pod from the metadata of the Binding.
@@ -135,9 +157,7 @@ fn binding(target: &Target, precondition: &Precondition, node: &str) -> serde_js
 fn path(target: &Target, subresource: Subresource) -> String {
     let Target { kind, name } = target;
     let mut path = kind.object_path(&name.namespace, &name.name);
-    if subresource == Subresource::Status {
-        path.push_str("/status");
-    }
+    path.push_str(subresource.path());
     path
 }
 
@@ -152,6 +172,17 @@ pub fn answer_of(action: &Action, body: &[u8]) -> Answer {
             Ok(object) => Answer::Read(object),
             Err(reason) => unreadable(target.kind, &reason),
         };
+    }
+    match action {
+        Action::List { kind, .. } => {
+            return match listing(body) {
+                Ok(listing) => Answer::Listed(listing),
+                Err(error) => unreadable(*kind, &error.to_string()),
+            };
+        }
+        // The answer is a Status, or whatever was deleted.
+        Action::DeleteCollection { .. } => return Answer::Done(Written::default()),
+        _ => {}
     }
     if let Action::Delete {
         target,

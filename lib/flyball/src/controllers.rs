@@ -1,8 +1,12 @@
 //! The table of controllers: one line here, and the manager and the plane both run it.
 
+use std::time::Duration;
+
 use flyball_access::ClusterRoleAggregationController;
 use flyball_accounts::{RootCaPublisher, ServiceAccountController};
-use flyball_cleanup::{PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController};
+use flyball_cleanup::{
+    NamespaceController, PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController,
+};
 use flyball_ownership::GarbageCollector;
 use flyball_plan::{Controller, Descriptor, Driver, Engine};
 use flyball_workloads::{
@@ -49,6 +53,10 @@ pub const CONTROLLERS: &[Entry] = &[
                 terminated_threshold: making.terminated_pod_threshold,
             }))
         },
+    },
+    Entry {
+        descriptor: NamespaceController::DESCRIPTOR,
+        make: |making| making.engine(NamespaceController),
     },
     Entry {
         descriptor: ServiceAccountController::DESCRIPTOR,
@@ -107,7 +115,17 @@ impl Entry {
     pub fn pacing(&self) -> QueueOptions {
         QueueOptions {
             max_retries: self.descriptor.retries_max,
+            max_delay: self.delay_max(),
             ..QueueOptions::default()
+        }
+    }
+
+    /// The longest that failures put a key off, as upstream has it: namespaces are looked at once
+    /// a minute at least.
+    pub fn delay_max(&self) -> Duration {
+        match self.descriptor.name {
+            "namespace-controller" => Duration::from_secs(60),
+            _ => QueueOptions::default().max_delay,
         }
     }
 

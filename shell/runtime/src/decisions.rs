@@ -145,7 +145,18 @@ fn deed(stage: &'static str, action: &Action, answer: &Answer) -> Option<Deed> {
                 Some(node),
             )
         }
-        Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => return None,
+        Action::DeleteCollection {
+            kind, namespace, ..
+        } => {
+            // All of them, whatever they are called.
+            let name = ObjectName::new(namespace, "");
+            (*kind, name, Subresource::None, None)
+        }
+        Action::Ask { .. }
+        | Action::Confirm { .. }
+        | Action::List { .. }
+        | Action::Discover { .. }
+        | Action::Record(_) => return None,
     };
     if matches!(answer, Answer::Skipped) {
         return None;

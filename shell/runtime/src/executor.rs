@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::events::EventSink;
+use crate::recent_discovery::RecentDiscovery;
 use crate::term::Term;
 
 /// Requests of one controller under way at once.
@@ -23,6 +24,7 @@ pub(crate) struct Executor {
     pub(crate) term: Arc<Term>,
     pub(crate) clock: Clock,
     pub(crate) requests: Arc<Semaphore>,
+    pub(crate) recent_discovery: RecentDiscovery,
 }
 
 /// The term ended before the write was sent.
@@ -83,6 +85,10 @@ impl Executor {
             self.events.record(record.clone());
             return Ok(Answer::Done(Written::default()));
         }
+        if let Action::Discover { age_max } = action {
+            let found = self.recent_discovery.get(&self.client, *age_max).await;
+            return Ok(found.map_or_else(Answer::Failed, Answer::Discovered));
+        }
         let Some(request) = request_of(action) else {
             return Ok(Answer::Done(Written::default()));
         };
@@ -104,8 +110,10 @@ impl Executor {
 /// What a successful answer says; one that cannot be read is worth knowing.
 fn read(action: &Action, body: &[u8]) -> Answer {
     let answer = answer_of(action, body);
+    let names_nothing = matches!(action, Action::DeleteCollection { .. });
     if let Answer::Done(written) = &answer
         && written.name.is_empty()
+        && !names_nothing
     {
         tracing::warn!(verb = action.verb(), "cannot read the server's answer");
     }

@@ -115,7 +115,7 @@ fn target(action: &Action) -> Option<&flyball_plan::Target> {
         | Action::Bind { target, .. }
         | Action::Confirm { target, .. }
         | Action::Ask { target } => Some(target),
-        Action::Create { .. } | Action::Record(_) => None,
+        _ => None,
     }
 }
 

@@ -203,10 +203,9 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             let mut body = parse(body.json());
             if let (Some(before), Some(body)) = (before, body.as_object_mut()) {
                 // What the server keeps, whatever is sent.
-                let kept = if *subresource == Subresource::Status {
-                    "spec"
-                } else {
-                    "status"
+                let kept = match subresource {
+                    Subresource::Status => "spec",
+                    Subresource::None | Subresource::Finalize => "status",
                 };
                 for field in ["apiVersion", "kind", kept] {
                     body.insert(field.to_owned(), before[field].clone());
@@ -236,12 +235,7 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             propagation,
             grace_seconds,
         } => {
-            let how = match propagation {
-                None => "",
-                Some(Propagation::Background) => ", dependents afterwards",
-                Some(Propagation::Foreground) => ", dependents first",
-                Some(Propagation::Orphan) => ", dependents stay",
-            };
+            let how = dependents(*propagation);
             let grace = match grace_seconds {
                 None => String::new(),
                 Some(0) => ", at once".to_owned(),
@@ -258,11 +252,26 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             let (what, insists) = (named(target), insists(precondition));
             (format!("bind {what} to {node}{insists}"), Value::Null)
         }
+        Action::DeleteCollection {
+            kind,
+            namespace,
+            propagation,
+        } => {
+            let (kind, how) = (kind.kind, dependents(*propagation));
+            (
+                format!("delete every {kind} in {namespace}{how}"),
+                Value::Null,
+            )
+        }
         Action::Ask { target } => (format!("ask for {}", named(target)), Value::Null),
         Action::Confirm { target, uid } => {
             let what = named(target);
             (format!("ask whether {what} is still {uid}"), Value::Null)
         }
+        Action::List {
+            kind, namespace, ..
+        } => (format!("list {} in {namespace}", kind.kind), Value::Null),
+        Action::Discover { .. } => ("discover".to_owned(), Value::Null),
         Action::Record(record) => {
             let kind = match record.kind {
                 RecordKind::Normal => "Normal",
@@ -281,6 +290,15 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
     }
 }
 
+fn dependents(propagation: Option<Propagation>) -> &'static str {
+    match propagation {
+        None => "",
+        Some(Propagation::Background) => ", dependents afterwards",
+        Some(Propagation::Foreground) => ", dependents first",
+        Some(Propagation::Orphan) => ", dependents stay",
+    }
+}
+
 fn answered(action: &Action, answer: &Answer) -> String {
     match answer {
         Answer::Done(written) if matches!(action, Action::Create { .. }) => {
@@ -288,6 +306,17 @@ fn answered(action: &Action, answer: &Answer) -> String {
         }
         Answer::Done(_) => String::new(),
         Answer::Read(_) => "found".to_owned(),
+        Answer::Listed(listing) => match listing.count() {
+            0 => "none".to_owned(),
+            count => format!("{count} found"),
+        },
+        Answer::Discovered(found) => {
+            let (kinds, failures) = (found.resources().len(), found.failures().len());
+            match failures {
+                0 => format!("{kinds} kinds"),
+                _ => format!("{kinds} kinds, {failures} failures"),
+            }
+        }
         Answer::Failed(error) => format!("{:?}: {error}", error.class()),
         Answer::Skipped => "skipped".to_owned(),
     }
@@ -301,6 +330,7 @@ fn part(subresource: Subresource) -> &'static str {
     match subresource {
         Subresource::None => "",
         Subresource::Status => " status",
+        Subresource::Finalize => " finalize",
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::root_ca;
 use super::signals::Signals;
-use crate::controllers::{is_wanted, make, rate_factor};
+use crate::controllers::{is_wanted, make, rate_factors};
 use crate::identity::{VERSION, candidate};
 use crate::options::{Built, Options, Request, parse};
 use crate::{logging, serving};
@@ -203,10 +203,9 @@ impl<'a> Clients<'a> {
     }
 
     fn limit(&self, name: &str) -> Option<RateLimit> {
-        self.options
-            .client
-            .rate
-            .and_then(|rate| RateLimit::new(rate.qps * rate_factor(name), rate.burst))
+        let rate = self.options.client.rate?;
+        let (qps, burst) = rate_factors(name);
+        RateLimit::new(rate.qps * qps, rate.burst.saturating_mul(burst))
     }
 
     fn unlimited(&self, name: &str) -> Client {

@@ -76,7 +76,7 @@ fn read_one(
         _ => Some(default).filter(|default| !default.is_zero()),
     };
     let delay_base = length("baseDelay", Duration::from_millis(5)).unwrap_or_default();
-    let delay_max = length("maxDelay", Duration::from_secs(1000)).unwrap_or_default();
+    let delay_max = length("maxDelay", delay_max(known)).unwrap_or_default();
     let resync = length("resync", Duration::ZERO);
     if let Some((_, place)) = given("baseDelay").or_else(|| given("maxDelay"))
         && delay_base > delay_max
@@ -110,6 +110,15 @@ fn read_one(
         delay_max,
         resync,
     }
+}
+
+/// The longest delay after a failure, as upstream has it: a namespace on its way out is looked at
+/// once a minute at least.
+fn delay_max(known: &Known) -> Duration {
+    Duration::from_secs(match known.name {
+        "namespace-controller" => 60,
+        _ => 1000,
+    })
 }
 
 /// The number of workers: from the flag on the command line, else the file's `workers`, else the

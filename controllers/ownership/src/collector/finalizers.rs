@@ -90,7 +90,7 @@ impl Live {
                 Ok(found) => Self::Is(found),
                 Err(_) => Self::Unknown,
             },
-            Answer::Failed(_) | Answer::Done(_) | Answer::Skipped => Self::Unknown,
+            _ => Self::Unknown,
         }
     }
 }

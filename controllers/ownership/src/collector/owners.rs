@@ -47,7 +47,7 @@ impl Verdict {
                 Ok(_) => Self::Alive,
                 Err(error) => Self::Unanswered(error.to_string()),
             },
-            Answer::Done(_) | Answer::Skipped => Self::Unanswered("not answered".to_owned()),
+            _ => Self::Unanswered("not answered".to_owned()),
         }
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn create(sync: &Sync<'_>, family: &Family, draft: &mut Draft) -> Flo
             Class::NamespaceTerminating => Err(failed(STAGE, error)),
             _ => Err(report_failure(sync, &set.metadata.name, error, draft)?),
         },
-        Some(Answer::Read(_) | Answer::Skipped) | None => Err(stuck(
+        _ => Err(stuck(
             "cannot create the new ReplicaSet",
             "the creation was not tried",
         )),

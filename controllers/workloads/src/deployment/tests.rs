@@ -214,7 +214,7 @@ fn granted(action: &Action) -> Answer {
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. } => done(&target.name.name),
-        Action::Record(_) => done(""),
+        _ => done(""),
     }
 }
 

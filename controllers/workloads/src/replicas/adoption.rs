@@ -76,7 +76,7 @@ pub(super) fn settle<'a, K: ReplicaKind>(
                 // Gone: not ours, and nothing to be done about it.
                 Answer::Failed(error) if error.class() == Class::NotFound => {}
                 Answer::Failed(error) => errors.push(error.to_string()),
-                Answer::Read(_) | Answer::Skipped => errors.push(not_tried(pod)),
+                _ => errors.push(not_tried(pod)),
             }
         }
     }

@@ -64,7 +64,7 @@ fn succeeded(answer: &Answer) -> bool {
     match answer {
         Answer::Done(_) => true,
         Answer::Failed(error) => is_gone(error),
-        Answer::Read(_) | Answer::Skipped => false,
+        _ => false,
     }
 }
 

@@ -181,7 +181,7 @@ fn status_error(round: &Round) -> Option<(Class, String)> {
             Class::Transient,
             "the status write was not tried".to_owned(),
         )),
-        Answer::Done(_) | Answer::Read(_) => None,
+        _ => None,
     }
 }
 

@@ -46,7 +46,7 @@ impl Gone {
         let gone = match answer {
             Answer::Failed(error) => error.is_object_not_found(),
             Answer::Read(found) => uid_of(found).is_some_and(|found| found != *uid),
-            Answer::Done(_) | Answer::Skipped => false,
+            _ => false,
         };
         if gone {
             self.note(target.clone(), uid.clone());

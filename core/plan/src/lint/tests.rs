@@ -178,3 +178,17 @@ fn what_is_wrong_is_named_by_its_place() {
     let found = lint(&Actions::in_order("stage", items));
     assert_eq!(found, [Lint::DeleteWithoutUid(1), Lint::BodyNotAnObject(2)]);
 }
+
+#[test]
+fn a_collection_is_deleted_in_one_namespace_only() {
+    let delete = |kind, namespace: &str| Action::DeleteCollection {
+        kind,
+        namespace: namespace.into(),
+        propagation: None,
+    };
+    assert_eq!(one(delete(Pod::KIND, "shop")), []);
+    let wrong = [Lint::DeleteWithoutNamespace(0)];
+    assert_eq!(one(delete(Pod::KIND, "")), wrong);
+    let nodes = flyball_api::views::Node::KIND;
+    assert_eq!(one(delete(nodes, "shop")), wrong);
+}

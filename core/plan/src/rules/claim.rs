@@ -93,7 +93,7 @@ pub fn may_adopt<T: Object>(parent: &Meta, answer: &Answer) -> Result<(), String
             Ok(())
         }
         Answer::Failed(error) => Err(error.to_string()),
-        Answer::Done(_) | Answer::Skipped => Err(format!("{name} was not read")),
+        _ => Err(format!("{name} was not read")),
     }
 }
 

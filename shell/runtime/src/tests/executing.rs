@@ -16,6 +16,7 @@ use super::api::{Answer, Api, Asked, status};
 use crate::clock::Clock;
 use crate::events::{EventSink, EventTeller};
 use crate::executor::{Executor, REQUESTS_MAX};
+use crate::recent_discovery::RecentDiscovery;
 use crate::term::{Term, TermPermit};
 
 fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
@@ -34,6 +35,7 @@ fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
             term,
             clock,
             requests,
+            recent_discovery: RecentDiscovery::default(),
         },
         teller,
     )
@@ -87,7 +89,7 @@ fn kinds(answers: &[Got]) -> String {
         Got::Done(_) => 'd',
         Got::Failed(_) => 'f',
         Got::Skipped => '-',
-        Got::Read(_) => 'r',
+        Got::Read(_) | Got::Listed(_) | Got::Discovered(_) => 'r',
     };
     answers.iter().map(kind).collect()
 }
@@ -360,4 +362,66 @@ async fn a_refused_write_is_an_answer_like_any_other() {
         .await
         .unwrap();
     assert_eq!(answers[0].error().unwrap().class(), Class::AlreadyExists);
+}
+
+#[tokio::test(start_paused = true)]
+async fn collections_are_listed_by_their_metadata_and_deleted_as_a_whole() {
+    let api = Api::new(|_, asked| {
+        match asked.method.as_str() {
+        "GET" => Answer::Is(
+            200,
+            r#"{"metadata":{"continue":"t","remainingItemCount":3},"items":[{"metadata":{"name":"a"}}]}"#
+                .to_owned(),
+        ),
+        _ => Answer::Is(200, r#"{"kind":"Status","status":"Success"}"#.to_owned()),
+    }
+    });
+    let (executor, _teller) = executor(&api, Term::forever());
+    let namespace = || "shop".into();
+    let items = vec![
+        Action::List {
+            kind: ReplicaSet::KIND,
+            namespace: namespace(),
+            items_max: 10,
+        },
+        Action::DeleteCollection {
+            kind: ReplicaSet::KIND,
+            namespace: namespace(),
+            propagation: Some(Propagation::Background),
+        },
+    ];
+    let answers = executor
+        .run(&Actions::in_order("all", items))
+        .await
+        .unwrap();
+    let [Got::Listed(listing), Got::Done(_)] = &answers[..] else {
+        panic!("{answers:?}")
+    };
+    assert_eq!(listing.count(), 4);
+    let path = "/apis/apps/v1/namespaces/shop/replicasets";
+    let lines: Vec<String> = api.asks().iter().map(Asked::line).collect();
+    assert_eq!(
+        lines,
+        [format!("GET {path}?limit=10"), format!("DELETE {path}")]
+    );
+    assert_eq!(api.asks()[1].json()["propagationPolicy"], "Background");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_has_is_asked_for_once_by_all_who_ask_at_a_time() {
+    let api = Api::new(|_, _| Answer::Is(200, r#"{"items":[]}"#.to_owned()));
+    let (executor, _teller) = executor(&api, Term::forever());
+    let discover = || Action::Discover {
+        age_max: Duration::from_secs(1),
+    };
+    let both = Actions::together("discover", vec![discover(), discover()]);
+    let answers = executor.run(&both).await.unwrap();
+    assert!(matches!(
+        &answers[..],
+        [Got::Discovered(_), Got::Discovered(_)]
+    ));
+    assert_eq!(api.asks().len(), 2, "/api and /apis");
+    super::api::pass(Duration::from_secs(2)).await;
+    executor.run(&both).await.unwrap();
+    assert_eq!(api.asks().len(), 4);
 }

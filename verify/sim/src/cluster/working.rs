@@ -344,9 +344,7 @@ fn judged(action: &Action) -> Option<flyball_api::Uid> {
         | Action::Update { precondition, .. }
         | Action::Delete { precondition, .. }
         | Action::Bind { precondition, .. } => precondition.uid.clone(),
-        Action::Create { .. } | Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => {
-            None
-        }
+        _ => None,
     }
 }
 
@@ -354,7 +352,14 @@ fn deed_told(action: &Action) -> String {
     match action {
         Action::Create {
             kind, namespace, ..
-        } => format!("create {kind} in {namespace}"),
+        }
+        | Action::DeleteCollection {
+            kind, namespace, ..
+        }
+        | Action::List {
+            kind, namespace, ..
+        } => format!("{} {kind} in {namespace}", action.verb()),
+        Action::Discover { .. } => action.verb().to_owned(),
         Action::Patch { target, .. }
         | Action::Merge { target, .. }
         | Action::Confirm { target, .. }

@@ -82,9 +82,7 @@ fn spares_a_namesake(action: &Action, world: &World) -> Result<(), String> {
         | Action::Update { target, .. }
         | Action::Delete { target, .. }
         | Action::Bind { target, .. } => target,
-        Action::Create { .. } | Action::Ask { .. } | Action::Confirm { .. } | Action::Record(_) => {
-            return Ok(());
-        }
+        _ => return Ok(()),
     };
     let mut other = world.clone();
     super::upset::recreate(&mut other, target);

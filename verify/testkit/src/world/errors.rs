@@ -7,6 +7,12 @@ pub(crate) fn not_found(kind: Kind, name: &str) -> ApiError {
     ApiError::not_found(kind, name)
 }
 
+/// A verb that the resource does not have.
+pub(crate) fn not_allowed() -> ApiError {
+    let message = "the server does not allow this method on the requested resource";
+    failure(405, "MethodNotAllowed", message)
+}
+
 pub(crate) fn already_exists(kind: Kind, name: &str) -> ApiError {
     failure(
         409,

@@ -6,9 +6,11 @@
 //!
 //! Modelled as kube-apiserver does it: optimistic concurrency, UID preconditions, generation,
 //! the status subresource, strategic merge patches, finalizers, graceful deletion of pods,
-//! refusal of creates in terminating namespaces, one controller per object. Not modelled:
+//! refusal of creates in terminating namespaces, one controller per object, namespaces that stay until
+//! they are finalized, collections and discovery. Not modelled:
 //! defaulting, validation beyond that, cascading deletion, admission, missing namespaces.
 
+mod collections;
 mod errors;
 mod faults;
 mod merge;
@@ -21,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_api::discovery::{Discovery, Resource, Verbs};
+use flyball_api::discovery::{Failure, Verbs};
 use flyball_api::views::{Deployment, Namespace, Node, Pod, ReplicaSet, ReplicationController};
 use flyball_api::{Kind, Object, ObjectName, Timestamp, Uid};
 use flyball_informer::Snapshot;
@@ -62,6 +64,8 @@ pub struct World {
     faults: Faults,
     records: Vec<Record>,
     pods_linger: bool,
+    verbs: BTreeMap<Kind, Verbs>,
+    undiscovered: Vec<Failure>,
 }
 
 impl Default for World {
@@ -85,6 +89,8 @@ impl World {
             faults: Faults::default(),
             records: Vec::new(),
             pods_linger: true,
+            verbs: BTreeMap::new(),
+            undiscovered: Vec::new(),
         };
         let world = world
             .knowing::<Pod>()
@@ -117,16 +123,6 @@ impl World {
         self.kinds.retain(|known| known.kind != kind);
         self.kinds.push(Cacher::partial(kind));
         self
-    }
-
-    /// What a server with these kinds tells of itself.
-    pub fn discovery(&self) -> Discovery {
-        let resource = |kind| Resource {
-            kind,
-            verbs: Verbs::all(),
-            preferred: true,
-        };
-        Discovery::of(self.kinds().map(resource), [])
     }
 
     /// Makes deleted pods go at once, instead of when a kubelet has stopped them.
@@ -345,9 +341,9 @@ impl World {
             return;
         }
         let metadata = &new["metadata"];
-        let held = metadata["finalizers"]
-            .as_array()
-            .is_some_and(|list| !list.is_empty());
+        let any = |list: &Value| list.as_array().is_some_and(|list| !list.is_empty());
+        let held = any(&metadata["finalizers"])
+            || id.0 == Namespace::KIND && any(&new["spec"]["finalizers"]);
         let grace = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
         let gone = !metadata["deletionTimestamp"].is_null() && !held && grace == 0;
         self.write(id, (!gone).then_some(new));

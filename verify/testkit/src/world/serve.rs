@@ -3,6 +3,8 @@
 //! Preconditions of patches and updates are taken from the body, where a server would look for
 //! them, not from the action's own account of them.
 
+use std::sync::Arc;
+
 use flyball_api::views::{Deployment, Namespace, Phase, Pod};
 use flyball_api::{ApiError, Kind, Object, ObjectName, Opaque};
 use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource, Target, Written};
@@ -38,7 +40,7 @@ impl World {
             Err(error) => Answer::Failed(error),
         };
         match (fault, &answer) {
-            (Some(Fault::AnswerLost), Answer::Done(_) | Answer::Read(_)) => {
+            (Some(Fault::AnswerLost), Answer::Done(_) | Answer::Read(_) | Answer::Listed(_)) => {
                 Answer::Failed(ApiError::timeout("the answer was lost"))
             }
             _ => answer,
@@ -91,6 +93,17 @@ impl World {
                     .map(Answer::Read)
                     .map_err(ApiError::terminal)
             }
+            Action::DeleteCollection {
+                kind,
+                namespace,
+                propagation,
+            } => self.delete_collection(*kind, namespace, *propagation),
+            Action::List {
+                kind,
+                namespace,
+                items_max,
+            } => self.list_metadata(*kind, namespace, *items_max),
+            Action::Discover { .. } => Ok(Answer::Discovered(Arc::new(self.discovery()))),
             Action::Record(record) => {
                 self.records.push(record.clone());
                 Ok(Answer::Done(Written::default()))
@@ -207,6 +220,7 @@ impl World {
         keep(&["apiVersion", "kind"]);
         match subresource {
             Subresource::None => keep(&["status"]),
+            Subresource::Finalize => keep(&["status"]),
             Subresource::Status => keep(&["spec"]),
         }
         for field in SERVER_OWNED {
@@ -229,7 +243,7 @@ impl World {
         Ok(self.written(&id))
     }
 
-    fn delete(
+    pub(super) fn delete(
         &mut self,
         target: &Target,
         precondition: &Precondition,

@@ -262,7 +262,11 @@ impl Judge {
             Action::Update { .. } => self.once(scene),
             Action::Delete { .. } => scene.history(),
             Action::Bind { .. } => Err("assigns pods to nodes".to_owned()),
-            Action::Ask { .. } | Action::Confirm { .. } => Ok(()),
+            Action::DeleteCollection { .. } => Err("deletes collections".to_owned()),
+            Action::Ask { .. }
+            | Action::Confirm { .. }
+            | Action::List { .. }
+            | Action::Discover { .. } => Ok(()),
         }
     }
 
@@ -313,10 +317,7 @@ impl Scene<'_> {
             | Action::Update { target, .. }
             | Action::Delete { target, .. }
             | Action::Bind { target, .. } => Some(target),
-            Action::Create { .. }
-            | Action::Ask { .. }
-            | Action::Confirm { .. }
-            | Action::Record(_) => None,
+            _ => None,
         }
     }
 

@@ -1,0 +1,132 @@
+//! Lists: what a server says of the objects of a kind in a namespace.
+
+use flyball_api::{DecodeError, Text, Uid};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// What a list found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The objects, as many as were asked for.
+    pub items: Vec<Listed>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+impl Listing {
+    /// How many there are altogether.
+    pub fn count(&self) -> u64 {
+        self.items.len() as u64 + self.more
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+}
+
+/// What is told of an object that was listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: Text,
+    /// Its identity.
+    pub uid: Uid,
+    /// Whether it has been asked to go away.
+    pub deleting: bool,
+    /// How long it may take to go, in seconds.
+    pub grace_seconds: i64,
+    /// What must be cleared before it may go.
+    pub finalizers: Vec<Text>,
+}
+
+/// Reads a list, of whole objects or of their metadata.
+pub(crate) fn listing(body: &[u8]) -> Result<Listing, DecodeError> {
+    let List { metadata, items } = serde_json::from_slice(body).map_err(DecodeError::new)?;
+    let cut_off = metadata.token.is_some_and(|token| !token.is_empty());
+    // A server that does not count the others says at least that there are some.
+    let more = match cut_off {
+        true => metadata.remaining_item_count.unwrap_or(1).max(1),
+        false => 0,
+    };
+    let items = items.unwrap_or_default();
+    Ok(Listing {
+        items: items.into_iter().map(|item| item.metadata.into()).collect(),
+        more,
+    })
+}
+
+#[derive(Deserialize)]
+struct List {
+    metadata: ListMeta,
+    items: Option<Vec<Item>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListMeta {
+    #[serde(rename = "continue")]
+    token: Option<Text>,
+    remaining_item_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    metadata: ItemMeta,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ItemMeta {
+    name: Text,
+    #[serde(default)]
+    uid: Uid,
+    deletion_timestamp: Option<IgnoredAny>,
+    deletion_grace_period_seconds: Option<i64>,
+    finalizers: Option<Vec<Text>>,
+}
+
+impl From<ItemMeta> for Listed {
+    fn from(meta: ItemMeta) -> Self {
+        Self {
+            name: meta.name,
+            uid: meta.uid,
+            deleting: meta.deletion_timestamp.is_some(),
+            grace_seconds: meta.deletion_grace_period_seconds.unwrap_or(0),
+            finalizers: meta.finalizers.unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_tells_of_some_and_counts_the_others() {
+        let body = r#"{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"9",
+            "continue":"more","remainingItemCount":7},"items":[
+            {"metadata":{"name":"a","uid":"1","deletionTimestamp":"2026-01-01T00:00:00Z",
+              "deletionGracePeriodSeconds":30,"finalizers":["x.io/y"]}},
+            {"metadata":{"name":"b","uid":"2","finalizers":null},"spec":{"deep":[1]}}]}"#;
+        let found = listing(body.as_bytes()).unwrap();
+        assert_eq!(found.count(), 9);
+        let [a, b] = &found.items[..] else {
+            panic!("{found:?}")
+        };
+        assert!(a.deleting && a.grace_seconds == 30 && a.finalizers == ["x.io/y"]);
+        assert!(!b.deleting && b.uid == "2".into() && b.finalizers.is_empty());
+    }
+
+    #[test]
+    fn an_empty_list_is_none_and_one_cut_off_is_not() {
+        for (body, count) in [
+            (r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#, 0),
+            (r#"{"metadata":{"continue":""},"items":null}"#, 0),
+            (r#"{"metadata":{"continue":"t"},"items":[]}"#, 1),
+        ] {
+            assert_eq!(listing(body.as_bytes()).unwrap().count(), count, "{body}");
+        }
+        assert!(listing(b"{}").is_err() && listing(b"").is_err());
+    }
+}
