@@ -22,6 +22,17 @@ use crate::{admission, decode, managed, meta};
 /// How often a name is drawn before the object is refused because it is taken.
 const DRAWS_MAX: usize = 8;
 
+/// What only events of their own group are strict about.
+const STRICT_EVENT_FIELDS: &[&str] = &[
+    "series",
+    "eventTime",
+    "type",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "source",
+];
+
 impl Registry {
     pub(crate) fn create(
         &mut self,
@@ -173,7 +184,13 @@ fn mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
     match resource {
         ("", "events") | ("policy", "poddisruptionbudgets") if !own.is_empty() => own,
         ("events.k8s.io", "events") => {
-            own.append(&mut of_meta);
+            // Between what all events have to fulfil and what only these have.
+            let is_own = |error: &FieldError| {
+                let first = error.field.split('.').next().unwrap_or_default();
+                STRICT_EVENT_FIELDS.contains(&first)
+            };
+            let at = own.iter().position(is_own).unwrap_or(own.len());
+            own.splice(at..at, of_meta);
             own
         }
         _ => {

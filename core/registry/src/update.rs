@@ -129,7 +129,7 @@ impl Registry {
         let mut warnings = match part {
             Part::Body => {
                 let mut told = rules.warnings_on_update(&new, old);
-                told.extend(advice::always(&call.resource, &new));
+                told.extend(advice::on_update(&call.resource, &new, old));
                 told
             }
             Part::Status | Part::Other => Vec::new(),
