@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flyball_schema::{Resource, Schema};
+use serde_json::json;
 
 use crate::field_error::FieldError;
-use crate::object::Object;
+use crate::object::{Meta, Object};
 use crate::path::ResourcePath;
 use crate::query::Query;
 use crate::request::{Representation, Request};
@@ -59,7 +60,15 @@ impl Call<'_> {
         if versions::of(&self.resource).is_none() {
             self.rules().default(object);
         }
-        self.resource.settle(object)
+        // Owners that are none are a wish: that all be forgotten.
+        let forgets = object.meta().get("managedFields") == Some(&json!([]));
+        let emptied = self.resource.settle(object);
+        if forgets {
+            object
+                .meta_mut()
+                .insert("managedFields".to_owned(), json!([]));
+        }
+        emptied
     }
 
     /// Makes of a valid object what is kept of it, if these fields held something empty.

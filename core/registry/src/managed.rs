@@ -59,6 +59,12 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
     };
 }
 
+/// Whether a custom object is not of the type that its definition says.
+pub(crate) fn misfits(call: &Call<'_>, object: &Object) -> bool {
+    let custom = call.resource.of_definition();
+    custom.is_some_and(|custom| custom.misfit(&Value::Object(object.clone())).is_some())
+}
+
 /// Leaves the times of owners as they were where nothing else is new: that alone is no reason to write.
 ///
 /// Upstream: `apiserver/pkg/endpoints/handlers/fieldmanager/equality.go`.

@@ -110,6 +110,7 @@ fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failur
 pub(crate) fn check_shape(call: &Call<'_>, is_list: bool) -> Result<(), Failure> {
     let (package, kind, list_kind) = match call.resource.of_definition() {
         Some(_) => ("unstructured", "Unstructured", "UnstructuredList"),
+        None if call.path.subresource == "scale" => ("autoscaling", "Scale", "ScaleList"),
         None => (
             package(&call.resource.group),
             call.resource.kind.as_str(),

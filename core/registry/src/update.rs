@@ -76,6 +76,8 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         let rules = call.rules();
         meta::prepare_update(call, &mut new, old)?;
+        // Owners are told apart in what was sent, which need not be of the type.
+        let is_odd = note == Note::Update && managed::misfits(call, &new);
         match part {
             Part::Body if call.resource.subresource("status").is_some() => {
                 keep(&mut new, old, |field| field == "status");
@@ -89,6 +91,9 @@ impl Registry {
         // What admission adds and what the server sets belongs to nobody.
         if note == Note::Update {
             managed::note(call, Some(old), &mut new);
+        }
+        if is_odd {
+            new.meta_mut().remove("managedFields");
         }
         let review = Review::of_update(self, call, old);
         let mut effects = Effects::default();

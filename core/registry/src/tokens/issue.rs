@@ -43,7 +43,18 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         let whole = call;
         let call = &sent_to(call)?;
-        let (mut object, warnings) = decode::object(call)?;
+        let (object, warnings) = decode::object(call)?;
+        let answer = self.issue_for(whole, call, object, chance);
+        Ok(Answer::of(answer).warned(warnings))
+    }
+
+    fn issue_for(
+        &self,
+        whole: &Call<'_>,
+        call: &Call<'_>,
+        mut object: Object,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
         default(&mut object);
         meta::place(call, &mut object)?;
         managed::note(call, None, &mut object);
@@ -74,7 +85,7 @@ impl Registry {
         let ends = now.saturating_add(Duration::from_secs(lasts.unsigned_abs()));
         let status = json!({"token": token, "expirationTimestamp": stamp(ends)});
         object.insert("status".to_owned(), status);
-        Ok(Answer::new(201, text(&object)).warned(warnings))
+        Ok(Answer::new(201, text(&object)))
     }
 
     /// The account, if the request is really about it.

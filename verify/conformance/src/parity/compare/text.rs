@@ -14,6 +14,20 @@ pub(super) fn same_text(links: &Links, theirs: &str, ours: &str) -> bool {
     if theirs == ours || links.text(theirs) == ours {
         return true;
     }
+    // Who is in conflict is told in the order of a Go map, which is another each time.
+    if theirs.starts_with("Apply failed with") && ours.starts_with("Apply failed with") {
+        let sorted = |text: &str| {
+            let mut parts: Vec<String> = text
+                .split("conflicts with ")
+                .map(|part| part.trim().to_owned())
+                .collect();
+            parts.sort();
+            parts
+        };
+        if sorted(&links.text(theirs)) == sorted(ours) {
+            return true;
+        }
+    }
     if let Some(same) = same_moment(theirs, ours) {
         return same;
     }
