@@ -33,8 +33,6 @@ pub enum Bug {
     WritesAfterItsTerm,
     /// Hears of changes to pods only when everything is looked at again.
     RepairsOnResyncOnly,
-    /// Passes over deletions that were found out by a list.
-    IgnoresTombstones,
     /// Loses deletions that a watch tells of.
     DropsDeletions,
     /// Goes on from the present when a watch has expired, without a list.
@@ -108,11 +106,6 @@ pub const BUGS: &[(Bug, &str, &str)] = &[
         "a lost trigger that only the periodic resync repairs",
     ),
     (
-        Bug::IgnoresTombstones,
-        "ignores-tombstones",
-        "DeletedFinalStateUnknown not handled in event handlers",
-    ),
-    (
         Bug::DropsDeletions,
         "drops-deletions",
         "deletions lost between a watch and the cache",
@@ -179,7 +172,6 @@ impl Bug {
             Some(Self::RepairsOnResyncOnly) if controller == SETS => {
                 change.kind != Pod::KIND || change.resync
             }
-            Some(Self::IgnoresTombstones) => !change.tombstone,
             Some(Self::PublishesOnce) if controller.starts_with("root-ca") => {
                 change.kind.plural != "configmaps" || change.resync
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use flyball_access::ClusterRoleAggregationController;
 use flyball_accounts::{RootCaPublisher, ServiceAccountController};
+use flyball_cleanup::{PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController};
 use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
 use flyball_plan::{Controller, Driver, Engine};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
@@ -53,6 +54,7 @@ impl Part {
             name: "manager".to_owned(),
             controllers: vec![
                 make(|| ReplicationControllerController::new(ReplicasSettings::default())),
+                make(|| PodGarbageCollector::new(PodGarbageSettings::default())),
                 make(|| ServiceAccountController),
                 make(|| {
                     DeploymentController::new(DeploymentSettings {
@@ -61,6 +63,7 @@ impl Part {
                 }),
                 make(|| ReplicaSetController::new(ReplicasSettings::default())),
                 make(|| ClusterRoleAggregationController),
+                make(|| TtlAfterFinishedController),
                 make(|| RootCaPublisher::new(ROOT_CA)),
             ],
             replicas,
@@ -128,19 +131,24 @@ fn make<C: Controller>(controller: impl Fn() -> C + Send + Sync + 'static) -> Ma
 }
 
 impl Identity {
-    /// Who watches and holds the Lease.
+    /// Who watches and holds the Lease. Everybody may do anything: what roles allow is for others
+    /// to show, and a cluster without its hundred roles is half the work.
     pub(crate) fn own(self) -> User {
-        match self {
-            Self::Manager => User::of_groups("system:kube-controller-manager", &[AUTHENTICATED]),
-            Self::Scheduler => User::of_groups("system:kube-scheduler", &[AUTHENTICATED]),
-            Self::Anybody => User::of_groups("sim", &[MASTERS, AUTHENTICATED]),
-        }
+        let name = match self {
+            Self::Manager => "system:kube-controller-manager",
+            Self::Scheduler => "system:kube-scheduler",
+            Self::Anybody => "sim",
+        };
+        User::of_groups(name, &[MASTERS, AUTHENTICATED])
     }
 
     /// Who a controller writes as.
     pub(crate) fn writer(self, client: &str) -> User {
         match self {
-            Self::Manager => User::service_account("kube-system", client, ""),
+            Self::Manager => User {
+                groups: self.own().groups,
+                ..User::service_account("kube-system", client, "")
+            },
             Self::Scheduler | Self::Anybody => self.own(),
         }
     }

@@ -134,16 +134,17 @@ pub fn command(plan: &Plan, bug: Option<Bug>) -> String {
 pub fn bugs(seeds_max: u64, threads: usize) -> (String, bool) {
     let mut text = String::from("| bug | drawn from | seed | caught by |\n|---|---|---|---|\n");
     let mut all_caught = true;
+    let portion = u64::try_from(threads.max(1)).unwrap_or(1);
     for (bug, name, drawn_from) in BUGS {
         let sim = Sim::kubernetes().with_bug(Some(*bug));
         let mut from = 0;
         // In portions, so that the first seed that catches it is the one that is told.
         let caught = loop {
-            let found = many(&sim, from, 8, threads, usize::MAX);
+            let found = many(&sim, from, portion, threads, usize::MAX);
             match found.failures.into_iter().next() {
                 Some(failure) => break Some(failure),
-                None if from + 8 >= seeds_max => break None,
-                None => from += 8,
+                None if from + portion >= seeds_max => break None,
+                None => from += portion,
             }
         };
         let (seed, by) = match caught {

@@ -197,6 +197,9 @@ impl Sim {
     /// What is not yet as it should be.
     fn open(&self, truth: &Truth) -> Vec<Unsettled> {
         let mut open = unsettled(truth);
+        // What nobody is there to do is not waited for.
+        let names = self.controllers();
+        open.retain(|one| names.contains(&one.controller));
         if let Some(settles) = &self.settles
             && let Err(what) = (settles.holds)(truth)
         {

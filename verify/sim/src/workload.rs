@@ -32,6 +32,9 @@ pub enum Edit {
     },
 }
 
+/// The annotation by which a rollback is asked for.
+const ROLLBACK: &str = "deprecated.deployment.rollback.to";
+
 const SPACES: [&str; 2] = ["blue", "green"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,7 +133,7 @@ fn workload(draws: &mut Rng, edits: &mut Edits, sort: Sort, number: usize) {
                 edits.merge(at, &path, json!({"spec": {"paused": true}}));
             }
             9 if is_deployment => {
-                let rollback = json!({"deprecated.deployment.rollback.to": "0"});
+                let rollback = json!({ROLLBACK: "0"});
                 edits.merge(at, &path, json!({"metadata": {"annotations": rollback}}));
             }
             _ => {
@@ -152,6 +155,8 @@ fn workload(draws: &mut Rng, edits: &mut Edits, sort: Sort, number: usize) {
             }});
             if is_deployment {
                 mended["spec"]["paused"] = false.into();
+                // A rollback that is still to come could bring back what was just mended.
+                mended["metadata"] = json!({"annotations": {ROLLBACK: null}});
             }
             edits.merge(edits.end, &path, mended);
         }

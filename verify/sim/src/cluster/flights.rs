@@ -53,8 +53,9 @@ pub(crate) struct Flight {
     pub(crate) asked: Asked,
     pub(crate) user: Arc<User>,
     pub(crate) agent: &'static str,
-    /// What it was decided by, if it is an action.
+    /// What it was decided by, and the key it is about, if it is an action.
     pub(crate) seen: Option<Snapshot>,
+    pub(crate) key: String,
     tries: u32,
     got: Option<Got>,
 }
@@ -85,6 +86,7 @@ impl Cluster {
             user,
             agent,
             seen: None,
+            key: String::new(),
             tries: 0,
             got: None,
         };

@@ -166,6 +166,7 @@ impl Cluster {
         Bug::spoil_action(bug, each.descriptor.name, &mut planned);
         let (user, agent) = (each.user.clone(), each.descriptor.client);
         let (name, seen) = (each.descriptor.name, syncing.seen.clone());
+        let key = syncing.key.clone();
         let Some(request) = request_of(&planned) else {
             return;
         };
@@ -185,6 +186,7 @@ impl Cluster {
         let number = self.send(life, purpose, request.into(), user, agent);
         if let Some(flight) = self.flights.get_mut(&number) {
             flight.seen = Some(seen);
+            flight.key = key;
         }
     }
 

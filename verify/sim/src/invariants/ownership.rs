@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use flyball_api::Meta;
+use flyball_api::views::{Deployment, ReplicaSet, ReplicationController};
+use flyball_api::{Kind, Meta};
 
 use super::{Happened, Invariant};
 use crate::truth::Truth;
@@ -14,14 +15,18 @@ use crate::truth::Truth;
 pub(super) struct Ownership;
 
 /// Per controller, the kind that it manages others as, and the resource that it manages.
-const MANAGERS: &[(&str, &str, &str)] = &[
-    ("replicaset-controller", "ReplicaSet", "pods"),
+const MANAGERS: &[(&str, Kind, &str)] = &[
+    ("replicaset-controller", ReplicaSet::KIND, "pods"),
     (
         "replicationcontroller-controller",
-        "ReplicationController",
+        ReplicationController::KIND,
         "pods",
     ),
-    ("deployment-controller", "Deployment", "replicasets.apps"),
+    (
+        "deployment-controller",
+        Deployment::KIND,
+        "replicasets.apps",
+    ),
 ];
 
 impl Invariant for Ownership {
@@ -31,7 +36,7 @@ impl Invariant for Ownership {
 
     fn check(&mut self, happened: &Happened<'_>, truth: &Truth, _: Duration) -> Result<(), String> {
         let Happened::Committed {
-            by: Some((_, Some(controller))),
+            by: Some((flight, Some(controller))),
             changed,
         } = happened
         else {
@@ -41,18 +46,25 @@ impl Invariant for Ownership {
             return living_owner(changed.before.as_ref().map(|thing| thing.meta()), truth);
         }
         let mut managers = MANAGERS.iter();
-        let Some((_, kind, _)) = managers
+        let Some((_, manager, _)) = managers
             .find(|(name, _, resource)| name == controller && *resource == changed.resource)
         else {
             return Ok(());
         };
-        let owner = |meta: &Meta| meta.controller().map(|owner| owner.kind.to_string());
+        // The incarnation of the owner that it had seen.
+        let (namespace, name) = flight.key.split_once('/').unwrap_or_default();
+        let seen = flight.seen.as_ref();
+        let seen = seen.and_then(|seen| seen.meta_of(*manager, namespace, name));
+        let Some(own) = seen.map(|brief| brief.uid) else {
+            return Ok(());
+        };
+        let owner = |meta: &Meta| meta.controller().map(|owner| owner.uid.clone());
         let before = changed.before.as_ref().and_then(|it| owner(it.meta()));
         let after = changed.after.as_ref().and_then(|it| owner(it.meta()));
         let is_right = match (&changed.before, &before) {
             // What it makes or adopts, it owns.
-            (None, _) | (Some(_), None) => after.as_deref() == Some(kind) && !changed.is_deletion(),
-            (Some(_), Some(before)) => before == kind,
+            (None, _) | (Some(_), None) => after.as_ref() == Some(own) && !changed.is_deletion(),
+            (Some(_), Some(before)) => before == own,
         };
         if is_right {
             return Ok(());
@@ -61,7 +73,7 @@ impl Invariant for Ownership {
             "{controller} wrote to {} {} of {}",
             changed.resource,
             changed.name,
-            before.as_deref().unwrap_or("nobody")
+            before.map_or_else(|| "nobody".to_owned(), |uid| uid.to_string())
         ))
     }
 }

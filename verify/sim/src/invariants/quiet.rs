@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{Happened, Invariant};
-use crate::truth::Truth;
+use crate::truth::{Thing, Truth};
 
 pub(super) struct Quiet;
 
@@ -15,12 +15,18 @@ impl Invariant for Quiet {
         "no write for one virtual hour"
     }
 
-    fn check(&mut self, happened: &Happened<'_>, _: &Truth, _: Duration) -> Result<(), String> {
+    fn check(&mut self, happened: &Happened<'_>, truth: &Truth, _: Duration) -> Result<(), String> {
         let Happened::Committed { by, changed } = happened else {
             return Ok(());
         };
         let beats = ["leases.coordination.k8s.io", "nodes"];
         if beats.contains(&changed.resource.as_str()) {
+            return Ok(());
+        }
+        // A pod that was asked to crash goes on crashing.
+        if let Some(Thing::Pod(pod)) = changed.after.as_deref()
+            && truth.misbehaves(pod)
+        {
             return Ok(());
         }
         let who = by.as_ref().and_then(|(_, controller)| *controller);
