@@ -43,8 +43,6 @@ pub enum Bug {
     NeverContent,
     /// Deletes pods that belong to somebody else.
     TouchesStrangers,
-    /// Publishes the certificate once and never looks again.
-    PublishesOnce,
     /// Passes over the end of roles that are collected.
     CollectsForEver,
     /// Takes a binding that failed for done.
@@ -131,11 +129,6 @@ pub const BUGS: &[(Bug, &str, &str)] = &[
         "selectors that overlap: pods of others deleted",
     ),
     (
-        Bug::PublishesOnce,
-        "publishes-once",
-        "updates of what was published are not watched",
-    ),
-    (
         Bug::CollectsForEver,
         "collects-for-ever",
         "deletions do not trigger the aggregate",
@@ -171,9 +164,6 @@ impl Bug {
         match bug {
             Some(Self::RepairsOnResyncOnly) if controller == SETS => {
                 change.kind != Pod::KIND || change.resync
-            }
-            Some(Self::PublishesOnce) if controller.starts_with("root-ca") => {
-                change.kind.plural != "configmaps" || change.resync
             }
             Some(Self::CollectsForEver) if controller.starts_with("clusterrole") => {
                 let role = ObjectName::new("", "sum");
