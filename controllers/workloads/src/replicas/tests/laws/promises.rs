@@ -228,8 +228,10 @@ pub(super) fn deletes_its_own<K: OnTrial>(
         })
     };
     let owner = owners.iter().find(|(uid, life)| {
+        // A pod may fail between being seen as an orphan and being adopted: then it never was both.
         is_of_key(life)
-            && pod.ever(|state| controller(state) == Some(uid) && past::is_active(state))
+            && pod.ever(|state| controller(state) == Some(uid))
+            && pod.ever(past::is_active)
     });
     let Some((uid, owner)) = owner else {
         return Err(format!("{key} deletes what was never its own: {target:?}"));
