@@ -41,6 +41,15 @@ impl Candidate {
         self.election.next(now, wall)
     }
 
+    /// When to look again while waiting until `at`: when the term ends, should that be earlier. A
+    /// term that has ended already is nothing to wait for.
+    pub fn look_again_at(&self, at: Duration, now: Duration) -> Duration {
+        match self.election.leads_until() {
+            Some(until) if now < until => at.min(until),
+            _ => at,
+        }
+    }
+
     /// The command that gives the Lease up; see [`Election::release`].
     pub fn release(&mut self, wall: Timestamp) -> Option<Command> {
         self.election.release(wall)
@@ -161,6 +170,23 @@ mod tests {
         assert_eq!(body["metadata"]["labels"]["team"], "a");
         assert_eq!(body["metadata"]["resourceVersion"], "7");
         assert_eq!(body["spec"]["holderIdentity"], "me");
+    }
+
+    #[test]
+    fn a_term_is_waited_for_only_as_long_as_it_lasts() {
+        let mut candidate = candidate();
+        let seconds = Duration::from_secs;
+        assert_eq!(candidate.look_again_at(seconds(2), seconds(0)), seconds(2));
+        let lease =
+            br#"{"metadata":{"name":"leader","namespace":"kube-system","resourceVersion":"7"},
+            "spec":{"holderIdentity":"me"}}"#;
+        let update = Command::Update(LeaseSpec::default(), "1".into());
+        let written = Candidate::heard_of(&update, Duration::ZERO, Ok(lease));
+        candidate.hear(written, Duration::ZERO, 0.0);
+        let ends = candidate.election().leads_until().unwrap();
+        let later = ends + seconds(9);
+        assert_eq!(candidate.look_again_at(later, seconds(1)), ends);
+        assert_eq!(candidate.look_again_at(later, ends), later);
     }
 
     #[test]

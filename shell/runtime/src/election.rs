@@ -68,10 +68,7 @@ impl Candidate {
             let heard = match command {
                 Command::WaitUntil(at) => {
                     // The term may end before anything else happens; say so when it does.
-                    let at = self
-                        .election()
-                        .leads_until()
-                        .map_or(at, |until| at.min(until));
+                    let at = self.machine.look_again_at(at, self.clock.monotonic());
                     tokio::select! {
                         () = sleep_until(self.clock.instant(at)) => None,
                         Some(lease) = news.recv() => Some(Heard::Told(lease)),

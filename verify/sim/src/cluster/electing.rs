@@ -41,8 +41,7 @@ impl Cluster {
         let command = standing.candidate.next(clocks.monotonic, clocks.wall);
         if let Command::WaitUntil(at) = command {
             // The term may end before anything else happens; it is noticed when it does.
-            let until = standing.candidate.election().leads_until();
-            let at = until.map_or(at, |until| at.min(until));
+            let at = standing.candidate.look_again_at(at, clocks.monotonic);
             self.announce(life);
             return self.plan_election(life, (started + at).max(now));
         }
