@@ -54,8 +54,9 @@ impl Invariant for Revisions {
             .count();
         let limit = deployment.spec.revision_history_limit.unwrap_or(LIMIT);
         let kept = i32::try_from(all - deleted.len().min(all)).unwrap_or(i32::MAX);
-        // One more than the history: the one that is rolled out.
-        if kept < limit.saturating_add(1) {
+        // One more than the history: the one that is rolled out. While paused there may be none yet.
+        let rolled_out = i32::from(!deployment.spec.paused);
+        if kept < limit.saturating_add(rolled_out) {
             return Err(format!(
                 "{}: {kept} ReplicaSets are left where {limit} old ones are to be kept",
                 decided.key
