@@ -23,6 +23,10 @@ use crate::gathered::GatheringConnector;
 use crate::load::{LoadError, chain};
 use crate::pool::{Connect, Pool, PooledBody};
 
+/// How much of an answer a connection reads ahead. A busy watch would otherwise come to hold ten
+/// times as much, and keep it.
+const BUFFER_BYTES_MAX: usize = 32 << 10;
+
 /// Sends a request and gives back its answer's head with the body still to come.
 #[derive(Clone)]
 pub(crate) enum Transport {
@@ -96,7 +100,10 @@ fn connect(config: &Config) -> Result<Connect, kube::Error> {
     Ok(Box::new(move || {
         let opening = connector.clone().oneshot(server.clone());
         let connection = async move {
-            let (connection, driver) = http1::handshake(opening.await?).await?;
+            let (connection, driver) = http1::Builder::new()
+                .max_buf_size(BUFFER_BYTES_MAX)
+                .handshake(opening.await?)
+                .await?;
             // Whoever waits for an answer is told when the connection breaks.
             tokio::spawn(driver.map(drop));
             Ok(connection)
