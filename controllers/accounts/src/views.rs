@@ -1,6 +1,6 @@
 //! Accounts and ConfigMaps as they are seen here: little more than that they exist.
 
-use flyball_api::{DecodeError, Index, Kind, Meta, Object, Opaque, Uid};
+use flyball_api::{DecodeError, Kind, Meta, Opaque, decode, object};
 use serde::{Deserialize, Deserializer};
 
 use crate::root_ca::NAME;
@@ -26,59 +26,14 @@ fn lean<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meta, D::Error> {
     Meta::lean(deserializer, |_| false)
 }
 
-fn read<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeError> {
-    serde_json::from_slice(json).map_err(DecodeError::new)
-}
-
-/// Implements [`Object`] for a view with a `metadata` field and a function that reads it.
-macro_rules! object {
-    ($view:ty, $kind:expr, $decode:expr) => {
-        impl Object for $view {
-            fn kind() -> Kind {
-                $kind
-            }
-            fn namespace(&self) -> &str {
-                &self.metadata.namespace
-            }
-            fn name(&self) -> &str {
-                &self.metadata.name
-            }
-            fn uid(&self) -> &Uid {
-                &self.metadata.uid
-            }
-            fn resource_version(&self) -> &str {
-                &self.metadata.resource_version
-            }
-            fn is_deleting(&self) -> bool {
-                self.metadata.is_deleting()
-            }
-            fn lineage(&self) -> flyball_api::Lineage<'_> {
-                self.metadata.lineage()
-            }
-            fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-                $decode(json)
-            }
-            fn indexes() -> &'static [Index<Self>] {
-                &[]
-            }
-        }
-
-        impl $view {
-            /// The kind of this view.
-            pub const KIND: Kind = $kind;
-        }
-    };
-}
-
 object!(
     ServiceAccount,
-    Kind::namespaced("", "v1", "ServiceAccount", "serviceaccounts"),
-    read
+    Kind::namespaced("", "v1", "ServiceAccount", "serviceaccounts")
 );
 object!(
     ConfigMap,
     Kind::namespaced("", "v1", "ConfigMap", "configmaps"),
-    config_map
+    decode = config_map
 );
 
 fn config_map(json: &[u8]) -> Result<ConfigMap, DecodeError> {
@@ -87,9 +42,9 @@ fn config_map(json: &[u8]) -> Result<ConfigMap, DecodeError> {
         #[serde(deserialize_with = "lean")]
         metadata: Meta,
     }
-    let Head { metadata } = read(json)?;
+    let Head { metadata } = decode(json)?;
     let whole = match metadata.name == NAME {
-        true => Some(read(json)?),
+        true => Some(decode(json)?),
         false => None,
     };
     Ok(ConfigMap { metadata, whole })
@@ -97,6 +52,8 @@ fn config_map(json: &[u8]) -> Result<ConfigMap, DecodeError> {
 
 #[cfg(test)]
 mod tests {
+    use flyball_api::Object;
+
     use super::*;
 
     #[test]

@@ -33,7 +33,7 @@ mod uid;
 pub mod views;
 
 pub use condition::{Condition, ConditionStatus};
-pub use decode::DecodeError;
+pub use decode::{DecodeError, decode, null_default};
 pub use int_or_percent::*;
 pub use kind::Kind;
 pub use labels::Labels;

@@ -72,6 +72,72 @@ pub trait Object: Sized + Send + Sync + 'static {
     }
 }
 
+/// Implements [`Object`] for a view that has a field `metadata` of type [`Meta`](crate::Meta) or of
+/// one with the same fields and methods, and gives the view its `KIND`.
+///
+/// ```
+/// use flyball_api::{Kind, Meta, Object};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Database {
+///     metadata: Meta,
+/// }
+/// flyball_api::object!(Database, Kind::namespaced("example.com", "v1", "Database", "databases"));
+///
+/// let database = Database::decode(br#"{"metadata":{"name":"orders"}}"#)?;
+/// assert_eq!(database.name(), "orders");
+/// # Ok::<(), flyball_api::DecodeError>(())
+/// ```
+///
+/// A function that reads the view may follow the kind (`decode = function`), and so may its
+/// [indexes](Index).
+#[macro_export]
+macro_rules! object {
+    ($view:ty, $kind:expr, decode = $decode:expr $(, $index:expr)* $(,)?) => {
+        impl $crate::Object for $view {
+            fn kind() -> $crate::Kind {
+                $kind
+            }
+            fn namespace(&self) -> &str {
+                &self.metadata.namespace
+            }
+            fn name(&self) -> &str {
+                &self.metadata.name
+            }
+            fn uid(&self) -> &$crate::Uid {
+                &self.metadata.uid
+            }
+            fn resource_version(&self) -> &str {
+                &self.metadata.resource_version
+            }
+            fn is_deleting(&self) -> bool {
+                self.metadata.is_deleting()
+            }
+            fn lineage(&self) -> $crate::Lineage<'_> {
+                self.metadata.lineage()
+            }
+            fn decode(json: &[u8]) -> Result<Self, $crate::DecodeError> {
+                $decode(json)
+            }
+            fn share(&mut self, pool: &mut $crate::Pool) {
+                self.metadata.share(pool);
+            }
+            fn indexes() -> &'static [$crate::Index<Self>] {
+                const INDEXES: &[$crate::Index<$view>] = &[$($index),*];
+                INDEXES
+            }
+        }
+
+        impl $view {
+            /// The kind of this view.
+            pub const KIND: $crate::Kind = $kind;
+        }
+    };
+    ($view:ty, $kind:expr $(, $index:expr)* $(,)?) => {
+        $crate::object!($view, $kind, decode = $crate::decode $(, $index)*);
+    };
+}
+
 /// Whom an object belongs to, and what must be cleared before it may go.
 ///
 /// The garbage collector sees objects of all kinds by this; a type that leaves something out hides

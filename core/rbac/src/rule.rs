@@ -1,9 +1,8 @@
 //! A rule: which verbs on which resources or paths, and whether a request falls under it.
 
-use flyball_api::Text;
+use flyball_api::{Text, null_default};
 use serde::{Deserialize, Serialize};
 
-use crate::views::null_default;
 use crate::{Attributes, Resource, Target};
 
 /// What matches everything in the lists of a rule.

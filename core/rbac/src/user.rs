@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flyball_api::Text;
+use flyball_api::{Text, null_default};
 use serde::{Deserialize, Serialize};
-
-use crate::views::null_default;
 
 /// The group whose members may do anything, before any role is looked at.
 pub const MASTERS: &str = "system:masters";

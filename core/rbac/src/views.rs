@@ -2,8 +2,8 @@
 //!
 //! They hold every field that upstream has, because they are written back as well as read.
 
-use flyball_api::{DecodeError, Kind, LabelSelector, Meta, Object, Pool, Text, Uid};
-use serde::{Deserialize, Deserializer, Serialize};
+use flyball_api::{Kind, LabelSelector, Meta, Text, null_default};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::PolicyRule;
@@ -120,52 +120,12 @@ pub struct RoleRef {
     pub name: Text,
 }
 
-/// Reads null as what is not there, as the server does.
-pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
-}
-
 /// Implements what informers and writers need of a view.
-macro_rules! object {
+macro_rules! document {
     ($view:ty, $kind:expr) => {
-        impl Object for $view {
-            fn kind() -> Kind {
-                $kind
-            }
-            fn namespace(&self) -> &str {
-                &self.metadata.namespace
-            }
-            fn name(&self) -> &str {
-                &self.metadata.name
-            }
-            fn uid(&self) -> &Uid {
-                &self.metadata.uid
-            }
-            fn resource_version(&self) -> &str {
-                &self.metadata.resource_version
-            }
-            fn is_deleting(&self) -> bool {
-                self.metadata.is_deleting()
-            }
-            fn lineage(&self) -> flyball_api::Lineage<'_> {
-                self.metadata.lineage()
-            }
-            fn decode(json: &[u8]) -> Result<Self, DecodeError> {
-                serde_json::from_slice(json).map_err(DecodeError::new)
-            }
-            fn share(&mut self, pool: &mut Pool) {
-                self.metadata.share(pool);
-            }
-        }
+        flyball_api::object!($view, $kind);
 
         impl $view {
-            /// The kind of this view.
-            pub const KIND: Kind = $kind;
-
             /// The whole object as JSON, with its kind and API version.
             pub fn document(&self) -> Value {
                 // Strings, lists and maps with strings as keys: writing them cannot fail.
@@ -180,24 +140,26 @@ macro_rules! object {
     };
 }
 
-object!(Role, Kind::namespaced(GROUP, "v1", "Role", "roles"));
-object!(
+document!(Role, Kind::namespaced(GROUP, "v1", "Role", "roles"));
+document!(
     ClusterRole,
     Kind::cluster(GROUP, "v1", "ClusterRole", "clusterroles")
 );
-object!(
+document!(
     RoleBinding,
     Kind::namespaced(GROUP, "v1", "RoleBinding", "rolebindings")
 );
-object!(
+document!(
     ClusterRoleBinding,
     Kind::cluster(GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings")
 );
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use flyball_api::Object;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn lists_may_be_null_and_a_role_without_rules_is_written_with_an_empty_list() {

@@ -34,7 +34,7 @@ pub enum Point {
 impl Point {
     /// Where a pod of this status is.
     pub(super) fn of(pod: &Pod, status: &PodStatus) -> Self {
-        if pod.metadata.deletion_timestamp.is_some() {
+        if pod.metadata.is_deleting() {
             return Self::Stopping;
         }
         if status.phase.is_terminal() {

@@ -1,9 +1,7 @@
 //! Containers: what each of them is doing.
 
-use flyball_api::{Text, Timestamp};
+use flyball_api::{Text, Timestamp, null_default};
 use serde::{Deserialize, Deserializer};
-
-use super::null_default;
 
 /// State of one container.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

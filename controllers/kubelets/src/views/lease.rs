@@ -1,9 +1,7 @@
 //! Leases: by their renewal others see that a node lives.
 
-use flyball_api::{Kind, Meta, MicroTime, Text};
+use flyball_api::{Kind, Meta, MicroTime, Text, null_default, object};
 use serde::Deserialize;
-
-use super::{null_default, object};
 
 /// The Lease of a node.
 #[derive(Clone, Debug, Default, Deserialize)]

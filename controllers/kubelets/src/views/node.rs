@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use flyball_api::{ConditionStatus, Kind, Meta, Quantity, Text, Timestamp};
+use flyball_api::{ConditionStatus, Kind, Meta, Quantity, Text, Timestamp, null_default, object};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{null_default, object};
 use crate::annotations::{LOST, SIMULATED, is_true};
 
 /// A Node.

@@ -1,11 +1,14 @@
 //! Pods: what is to run and how it fares.
 
-use flyball_api::{ConditionStatus, Index, Kind, Labels, ObjectName, Text, Timestamp, Uid};
+use flyball_api::{
+    ConditionStatus, Index, Kind, Labels, Lineage, ObjectName, Pool, Text, Timestamp, Uid,
+    null_default, object,
+};
 use flyball_plan::{Precondition, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use super::{ContainerStatus, Program, null_default, object};
+use super::{ContainerStatus, Program};
 use crate::annotations::PREFIX;
 
 /// The index of pods by the node they are bound to.
@@ -56,6 +59,21 @@ pub struct PodMeta {
     /// Whether a Job controls it.
     #[serde(rename = "ownerReferences", deserialize_with = "job_among")]
     pub is_of_job: bool,
+}
+
+impl PodMeta {
+    /// Whether the pod has been asked to go away.
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// No kubelet asks, and no collector runs beside one.
+    fn lineage(&self) -> Lineage<'_> {
+        Lineage::default()
+    }
+
+    /// Nothing of it is alike in many pods.
+    fn share(&mut self, _pool: &mut Pool) {}
 }
 
 /// What is to run.

@@ -79,7 +79,7 @@ fn is_as_asked(pod: &Pod) -> bool {
     let ready =
         condition(pod, "Ready").is_some_and(|it| it.status == flyball_api::ConditionStatus::True);
     let asks = |key: &str| pod.metadata.annotations.get(key);
-    if pod.metadata.deletion_timestamp.is_some() {
+    if pod.metadata.is_deleting() {
         // Only what hangs or is held is still there, and whoever holds it knows how it ended.
         let stuck = asks(TERMINATION) == Some("stuck");
         return stuck || (pod.metadata.is_held && pod.status.phase.is_terminal());
