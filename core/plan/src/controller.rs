@@ -7,7 +7,7 @@ use std::time::Duration;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 
-use crate::{Actions, Answers, Report};
+use crate::{Actions, Answers, Report, Sight};
 
 /// A control loop as pure functions.
 ///
@@ -49,20 +49,6 @@ pub trait Controller: Send + 'static {
     fn follow(&self, _seen: &Self::Observation, _answers: &Answers) -> Keys<Self::Key> {
         Keys::new()
     }
-}
-
-/// What a controller sees besides the kinds it watches by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sight {
-    /// Nothing.
-    #[default]
-    Named,
-    /// Which resources the server has: snapshots have a [`Snapshot::discovery`]. It is asked for
-    /// every 30 s, and soon after a CustomResourceDefinition or an APIService has changed.
-    Discovery,
-    /// All objects of all resources that can be listed, watched and deleted, at least by their
-    /// metadata, and who belongs to whom. Kinds come and go while it runs.
-    Everything,
 }
 
 /// What a work queue can hold.

@@ -15,6 +15,7 @@ mod answer;
 mod body;
 mod controller;
 mod engine;
+mod following;
 mod gate;
 mod lint;
 mod listing;
@@ -22,6 +23,7 @@ mod metric;
 mod pacing;
 mod report;
 pub mod rules;
+mod sight;
 mod wire;
 
 pub use action::{
@@ -29,12 +31,14 @@ pub use action::{
 };
 pub use answer::{Answer, Answers, Round, Written};
 pub use body::Body;
-pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Sight, Step};
+pub use controller::{Controller, Descriptor, Key, Keys, Now, Rest, Revisit, Step};
 pub use engine::{Driver, Engine, EngineStats, Finished, Next, Outcome, SyncId, Work};
+pub use following::Following;
 pub use gate::{Gate, Waiting};
 pub use lint::{Lint, lint};
 pub use listing::{Listed, Listing};
 pub use metric::{Amount, Metric, Tally};
 pub use pacing::Progress;
 pub use report::Report;
+pub use sight::Sight;
 pub use wire::{answer_of, request_of};

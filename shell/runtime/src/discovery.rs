@@ -2,38 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use flyball_api::Kind;
-use flyball_api::discovery::Discovery;
-use flyball_plan::Sight;
+use flyball_plan::{Following, Sight};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::sleep;
 
 use crate::clock::lock;
 use crate::feed::Feed;
-
-/// How often the server is asked, as upstream's garbage collector does.
-const PERIOD: Duration = Duration::from_secs(30);
-
-/// How long after a sign of change: a server needs a moment to serve what it was told of, and
-/// signs come in flocks.
-const SETTLING: Duration = Duration::from_secs(1);
-
-/// Resources whose objects bring and take resources.
-const ANNOUNCERS: &[(&str, &str)] = &[
-    ("apiextensions.k8s.io", "customresourcedefinitions"),
-    ("apiregistration.k8s.io", "apiservices"),
-];
-
-/// Resources that nobody who watches everything watches: there are many, they own nothing, nobody
-/// owns them, and they go by themselves.
-const IGNORED: &[(&str, &str)] = &[("", "events"), ("events.k8s.io", "events")];
-
-/// Whether a change of an object of this kind may bring or take resources.
-pub(crate) fn announces_resources(kind: Kind) -> bool {
-    ANNOUNCERS.contains(&(kind.group, kind.plural))
-}
 
 /// How discovery fares.
 #[derive(Debug, Default)]
@@ -53,9 +29,8 @@ pub(crate) struct Discovered {
 /// Follows discovery.
 pub(crate) struct Discoverer {
     feed: Arc<Feed>,
-    sight: Sight,
     fares: Arc<Mutex<Discovered>>,
-    known: Arc<Discovery>,
+    following: Following,
     /// What is watched because it was discovered.
     watched: BTreeMap<Kind, AbortHandle>,
     feeds: JoinSet<()>,
@@ -66,9 +41,8 @@ impl Discoverer {
         lock(&fares).needed = true;
         Self {
             feed,
-            sight,
             fares,
-            known: Arc::default(),
+            following: Following::new(sight),
             watched: BTreeMap::new(),
             feeds: JoinSet::new(),
         }
@@ -78,14 +52,9 @@ impl Discoverer {
     pub(crate) async fn run(mut self) {
         loop {
             self.look().await;
-            let pause = match self.known.is_empty() {
-                // Somebody waits for the first answer.
-                true => SETTLING,
-                false => PERIOD,
-            };
             tokio::select! {
-                () = sleep(pause) => {}
-                () = self.feed.resources_moved.notified() => sleep(SETTLING).await,
+                () = sleep(self.following.pause()) => {}
+                () = self.feed.resources_moved.notified() => sleep(Following::SETTLING).await,
             }
             // Ended tasks are those of kinds that went.
             while self.feeds.try_join_next().is_some() {}
@@ -95,15 +64,19 @@ impl Discoverer {
     /// Asks once and follows the answer.
     async fn look(&mut self) {
         let found = self.feed.client.discover().await;
-        let found = match found {
-            Ok(found) if found.is_empty() => Err("the server tells of no resources".to_owned()),
-            Ok(found) => Ok(found),
-            Err(error) => Err(error.to_string()),
-        };
+        let found = found.map_err(|error| error.to_string());
+        let followed = found.and_then(|found| {
+            let failures = found.failures().iter();
+            let failures: Vec<_> = failures
+                .map(|failure| (failure.group_version(), failure.reason.clone()))
+                .collect();
+            let has_moved = self.following.take(found).map_err(str::to_owned)?;
+            Ok((has_moved, failures))
+        });
         let mut fares = lock(&self.fares);
         fares.asked += 1;
-        let found = match found {
-            Ok(found) => found,
+        let (has_moved, failures) = match followed {
+            Ok(followed) => followed,
             Err(trouble) => {
                 tracing::warn!(err = trouble, "discovery failed, keeping what was known");
                 fares.errors += 1;
@@ -112,10 +85,6 @@ impl Discoverer {
             }
         };
         fares.trouble = None;
-        let failures = found.failures().iter();
-        let failures: Vec<_> = failures
-            .map(|failure| (failure.group_version(), failure.reason.clone()))
-            .collect();
         if !failures.is_empty() {
             fares.errors += 1;
             if fares.failures != failures {
@@ -124,40 +93,27 @@ impl Discoverer {
         }
         fares.failures = failures;
         drop(fares);
-        let found = found.or_known(&self.known);
-        if found != *self.known {
-            self.known = Arc::new(found);
-            self.feed.caches.discovered(self.known.clone());
+        if has_moved {
+            self.feed.caches.discovered(self.following.known().clone());
             self.follow();
         }
     }
 
     /// Watches what came and leaves what went.
     fn follow(&mut self) {
-        let wanted: Vec<Kind> = self.wanted();
-        let gone: Vec<Kind> = self.watched.keys().copied().collect();
-        for kind in gone.into_iter().filter(|kind| !wanted.contains(kind)) {
+        for kind in self.following.gone(self.watched.keys().copied()) {
             if let Some(feed) = self.watched.remove(&kind) {
                 feed.abort();
             }
             self.feed.caches.remove(kind);
             tracing::info!(resource = %kind, "no longer watched: the server does not have it any more");
         }
-        for kind in wanted {
+        for kind in self.following.wanted() {
             if let Some(slot) = self.feed.caches.add(kind) {
                 let feed = self.feeds.spawn(self.feed.clone().run(slot));
                 self.watched.insert(kind, feed);
                 tracing::debug!(resource = %kind, "watched from now on");
             }
         }
-    }
-
-    fn wanted(&self) -> Vec<Kind> {
-        let all = self.known.watchable().map(|resource| resource.kind);
-        all.filter(|kind| match self.sight {
-            Sight::Everything => !IGNORED.contains(&(kind.group, kind.plural)),
-            Sight::Discovery | Sight::Named => announces_resources(*kind),
-        })
-        .collect()
     }
 }

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use flyball_api::{ApiError, Kind};
 use flyball_client::{Client, Request, WatchStream};
 use flyball_informer::{Change, Command, Input};
+use flyball_plan::Following;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::{sleep_until, timeout_at};
 
 use crate::caches::{Caches, Slot};
 use crate::clock::Clock;
-use crate::discovery::announces_resources;
 use crate::loops::Loops;
 
 /// How many lines are read from a watch before what they brought is routed.
@@ -135,7 +135,8 @@ impl Feed {
             if changes.is_empty() {
                 return;
             }
-            if announces_resources(slot.kind) && changes.iter().any(|change| !change.resync) {
+            if Following::is_announced_by(slot.kind) && changes.iter().any(|change| !change.resync)
+            {
                 self.resources_moved.notify_one();
             }
             self.loops.changed(&changes, &snapshot);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flyball_informer::{Change, Readiness, Snapshot};
+use flyball_informer::{Change, Snapshot};
 use flyball_plan::{Descriptor, Driver, EngineStats, Finished, Next, Outcome, Sight, Work};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
@@ -15,10 +15,6 @@ use crate::executor::Executor;
 use crate::metrics::Tallies;
 use crate::stop::Stop;
 use crate::term::Term;
-
-/// How long who watches everything waits for the first list of any one kind, as upstream's
-/// garbage collector does.
-const EVERYTHING_PATIENCE: Duration = Duration::from_secs(30);
 
 /// One controller as it runs.
 pub(crate) struct Loop {
@@ -83,10 +79,7 @@ impl Loops {
             let watches = each.descriptor.watches;
             let mut watched = changes
                 .iter()
-                .filter(|change| {
-                    each.sight == Sight::Everything
-                        || watches.iter().any(|watch| watch.kind() == change.kind)
-                })
+                .filter(|change| each.sight.hears_of(watches, change.kind))
                 .peekable();
             if watched.peek().is_none() {
                 continue;
@@ -164,22 +157,12 @@ impl Loop {
         }
     }
 
-    /// Whether every kind this controller watches has been listed. Each controller waits only for
-    /// its own kinds: one that is broken stalls only what needs it. Who watches everything waits
-    /// for all that was discovered, but not for ever: something is always broken.
+    /// Whether the caches have what this controller needs.
     fn is_synced(&self, caches: &Caches, clock: Clock) -> bool {
-        if self.sight != Sight::Named && caches.snapshot().discovery().is_none() {
-            return false;
-        }
         let readiness = caches.readiness(clock.monotonic());
-        let named = self.descriptor.watches.iter().all(|watch| {
-            readiness
-                .iter()
-                .any(|(kind, ready)| *kind == watch.kind() && ready.synced)
-        });
-        let settled = |ready: &Readiness| ready.synced || ready.since >= EVERYTHING_PATIENCE;
-        let mut others = readiness.iter().map(|(_, ready)| ready);
-        named && (self.sight != Sight::Everything || others.all(settled))
+        let watches = self.descriptor.watches;
+        self.sight
+            .may_begin(watches, &caches.snapshot(), &readiness)
     }
 
     /// Starts all syncs that may start now; returns when to look again.
