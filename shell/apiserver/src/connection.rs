@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_https::{Connection, HTTP1_BUFFER_MIN};
+use flyball_https::{Connection, http1};
 use http::Request;
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::server::danger::ClientCertVerifier;
@@ -67,7 +67,6 @@ pub(crate) async fn run(
             }
         })
     };
-    let head_bytes_max = usize::try_from(limits.head_bytes_max).unwrap_or(usize::MAX);
     let io = TokioIo::new(Watched::new(stream, activity.clone()));
     let ended = if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
@@ -80,13 +79,8 @@ pub(crate) async fn run(
             .serve_connection(io, service);
         drive(connection, &activity, limits, closing).await
     } else {
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.head_timeout)
-            .max_buf_size(head_bytes_max.max(HTTP1_BUFFER_MIN))
-            // The buffer alone does not bound a head that arrives in one piece.
-            .max_header_size(head_bytes_max)
-            .serve_connection(io, service);
+        let connection =
+            http1(limits.head_timeout, limits.head_bytes_max).serve_connection(io, service);
         drive(connection, &activity, limits, closing).await
     };
     if let Err(error) = ended {

@@ -2,16 +2,30 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::HttpService;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 /// hyper refuses a smaller buffer for HTTP/1.1.
-pub const HTTP1_BUFFER_MIN: usize = 8192;
+const HTTP1_BUFFER_MIN: usize = 8192;
+
+/// HTTP/1.1 with a bound on the time that a request's head may take and on its size.
+pub fn http1(head_timeout: Duration, head_bytes_max: u32) -> http1::Builder {
+    let head_bytes_max = usize::try_from(head_bytes_max).unwrap_or(usize::MAX);
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_timeout)
+        .max_buf_size(head_bytes_max.max(HTTP1_BUFFER_MIN))
+        // The buffer alone does not bound a head that arrives in one piece.
+        .max_header_size(head_bytes_max);
+    builder
+}
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 

@@ -9,7 +9,7 @@ mod handshake;
 mod process;
 mod target;
 
-pub use connection::{Connection, HTTP1_BUFFER_MIN};
+pub use connection::{Connection, http1};
 pub use handshake::secure;
 pub use process::Process;
 pub use target::{Target, unescaped};

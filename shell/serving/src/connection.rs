@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use flyball_https::{Connection, HTTP1_BUFFER_MIN};
+use flyball_https::{Connection, http1};
 use http::{Request, Version};
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls_pki_types::CertificateDer;
@@ -65,7 +65,6 @@ pub(crate) async fn run(socket: TcpStream, shared: Arc<Shared>, closing: watch::
         })
     };
     let limits = &shared.limits;
-    let head_bytes_max = usize::try_from(limits.head_bytes_max).unwrap_or(usize::MAX);
     let io = TokioIo::new(stream);
     let ended = if speaks_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
@@ -75,12 +74,8 @@ pub(crate) async fn run(socket: TcpStream, shared: Arc<Shared>, closing: watch::
             .serve_connection(io, service);
         drive(connection, &activity, limits, closing).await
     } else {
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.head_timeout)
-            .max_buf_size(head_bytes_max.max(HTTP1_BUFFER_MIN))
-            .max_header_size(head_bytes_max)
-            .serve_connection(io, service);
+        let connection =
+            http1(limits.head_timeout, limits.head_bytes_max).serve_connection(io, service);
         drive(connection, &activity, limits, closing).await
     };
     if let Err(error) = ended {
