@@ -6,6 +6,7 @@
 //! types, which must be [`described`](crate::described) for descriptions to appear.
 
 mod custom;
+mod enums;
 mod operations;
 mod parameters;
 mod rules;

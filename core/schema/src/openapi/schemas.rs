@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::enums::Enums;
 use super::{Offered, custom, rules};
 use crate::{BuiltIn, Field, ListKind, Schema, Shape, Strategic, Subresource, TextFormat, TypeId};
 
@@ -58,6 +59,7 @@ pub(super) fn all(
         done: BTreeSet::new(),
         schemas: Map::new(),
         standard: standard(shared),
+        enums: Enums::listed(),
     };
     for (name, kind) in shared.kinds() {
         writer.kinds.insert(name, kind);
@@ -121,6 +123,7 @@ struct Writer {
     schemas: Map<String, Value>,
     /// Descriptions of what every object has.
     standard: BTreeMap<String, String>,
+    enums: Enums,
 }
 
 impl Writer {
@@ -222,6 +225,8 @@ impl Writer {
         if !strategy.is_empty() {
             written.insert("x-kubernetes-patch-strategy".to_owned(), strategy.into());
         }
+        let type_name = owner.get().name.as_str();
+        self.enums.write(type_name, &field.name, &mut written);
         Value::Object(written)
     }
 
