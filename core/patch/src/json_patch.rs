@@ -70,6 +70,18 @@ pub fn json_patch(mut object: Value, patch: &Value) -> Result<Value, PatchRefuse
     Ok(object)
 }
 
+/// The members of the operations of a patch that mean nothing, with their places.
+pub fn unknown_members(patch: &Value) -> Vec<String> {
+    let operations = patch.as_array().into_iter().flatten().enumerate();
+    let unknown = operations.flat_map(|(at, operation)| {
+        let members = operation.as_object().into_iter().flatten();
+        members
+            .filter(|(name, _)| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
+            .map(move |(name, _)| format!("[{at}].{name}"))
+    });
+    unknown.collect()
+}
+
 /// How deep a document may be by now.
 ///
 /// Few moves make a document so deep that walking through it would end the process. To measure it

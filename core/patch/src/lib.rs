@@ -20,8 +20,8 @@ mod wording;
 
 pub use error::{Class, PatchRefused};
 pub use fields::{FieldSet, FieldsUnreadable, Path, Step};
-pub use json_patch::json_patch;
+pub use json_patch::{json_patch, unknown_members};
 pub use merge_patch::merge_patch;
 pub use owners::{Change, Convert, apply, no_other_version, update};
 pub use strategic::strategic_merge;
-pub use wording::plain as go_plain;
+pub use wording::{json_name as go_name, plain as go_plain};

@@ -89,7 +89,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
 }
 
 /// What Go's decoder calls a piece of JSON that is not what it was told to expect.
-pub(crate) fn json_name(value: &Value) -> &'static str {
+pub fn json_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

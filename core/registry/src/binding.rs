@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use crate::FieldError;
 use crate::answer::Answer;
+use crate::decode;
 use crate::failure::Failure;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
-use crate::part_body::BINDING;
 use crate::registry::{Call, Registry, key};
 
 impl Registry {
     /// Assigns the pod that the binding names.
     pub(crate) fn bind_named(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, warnings) = BINDING.read(call)?;
+        let (binding, warnings) = decode::object(call)?;
         if binding.name().is_empty() {
             let refusal = Failure::bad_request("Name parameter required.");
             return Ok(Answer::from(refusal).warned(warnings));
@@ -40,7 +40,7 @@ impl Registry {
 
     /// Assigns a pod to a node.
     pub(crate) fn bind(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, warnings) = BINDING.read(call)?;
+        let (binding, warnings) = decode::object(call)?;
         let answer = match binding.name() == call.path.name {
             true => self.assign(call, binding),
             false => {

@@ -17,7 +17,7 @@ use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::{Chance, Method};
 use crate::stored::Stored;
-use crate::{admission, decode, managed, meta};
+use crate::{admission, custom, decode, managed, meta};
 
 /// How often a name is drawn before the object is refused because it is taken.
 const DRAWS_MAX: usize = 8;
@@ -79,10 +79,13 @@ impl Registry {
         self.allocate(call, &mut object, None, chance)?;
         introduce(call, &mut object);
         rules.prepare_create(&mut object, call.request.now);
-        let errors = mistakes(call, &object);
+        let mut errors = custom::type_mistakes(call, &object);
+        if errors.is_empty() {
+            errors = mistakes(call, &object);
+        }
         if !errors.is_empty() {
-            let (group, kind) = (&call.kept().group, &call.kept().kind);
-            return Err(Failure::invalid(group, kind, object.name(), &errors));
+            let (group, kind) = custom::told_kind(call, &object);
+            return Err(Failure::invalid(&group, &kind, object.name(), &errors));
         }
         admission::validate(&review, &object, &mut effects)?;
         let mut warnings = rules.warnings(&object);

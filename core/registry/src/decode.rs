@@ -3,13 +3,15 @@
 //! Upstream: `apimachinery/pkg/runtime/serializer`, `apiserver/pkg/endpoints/handlers`.
 
 mod head;
+mod wanted;
 
 use flyball_protobuf::is_protobuf;
-use flyball_schema::{Decoded, builtin, decode, decode_value, strict_message};
+use flyball_schema::{Decoded, convert, decode, decode_value, read_json};
 use serde_json::Value;
 
 use self::head::Head;
-pub(crate) use self::head::{package, summary};
+pub(crate) use self::head::{check_head, package, unrecognized};
+pub(crate) use self::wanted::Wanted;
 use crate::custom;
 use crate::failure::Failure;
 use crate::object::Object;
@@ -25,74 +27,98 @@ const ACCEPTED: &[&str] = &[
 
 /// The object that was sent, with what is to be told about it.
 pub(crate) fn object(call: &Call<'_>) -> Result<(Object, Vec<String>), Failure> {
-    if let Some(custom) = call.resource.of_definition() {
+    if let Some(custom) = call.resource.of_definition()
+        && call.path.subresource != "scale"
+    {
         return custom::object(call, custom);
     }
     check_language(call)?;
     let body = call.request.body;
-    let (head, decoded) = if is_protobuf(call.request.content_type) {
-        let sent = any(call)?;
-        let head = Head::of(&sent);
-        (head.or_default(call), decode_value(call.schema(), sent))
-    } else {
-        let head = Head::read(body).map_err(|why| head::unrecognized(call, &why))?;
-        let head = head.or_default(call);
-        head.check_kind(call)?;
-        (head, decode(call.schema(), body))
+    let wanted = Wanted::of(call);
+    let unrecognized = |why: String| unrecognized(&wanted, &why, body);
+    let sent = match is_protobuf(call.request.content_type) {
+        true => Some(protobuf(&wanted, body)?),
+        false => None,
     };
-    head.check_kind(call)?;
-    let decoded = decoded.map_err(|error| head.unhandled(call, &error.to_string()))?;
-    let (object, warnings) = settle(call, decoded, |why| head.unhandled(call, why))?;
-    head.check_version(call)?;
+    let head = match &sent {
+        Some(sent) => Head::of(sent),
+        None => Head::read(body),
+    };
+    let head = head.map_err(unrecognized)?.or_default(&wanted);
+    let refused = |why: &str| head.unhandled(&wanted, why);
+    // A body of another kind must be one of that kind before it is the wrong one.
+    let schema = head.schema(&wanted).map_err(|why| refused(&why))?;
+    let decoded = match sent {
+        Some(sent) => decode_value(schema, sent),
+        None => decode(schema, body),
+    };
+    let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
+    if let Some(why) = head.misfit(&wanted) {
+        return Err(refused(&why));
+    }
+    let (object, warnings) = settle(call, &wanted, decoded, Vec::new(), refused)?;
+    head.check_version(&wanted)?;
     Ok((object, warnings))
 }
 
-/// Makes an object of what was read or patched before its type was known; `refused` says what is answered if it
-/// cannot be one.
+/// Makes an object of what was patched as text. `told` is what was found wrong with the patch itself; `refused` says
+/// what is answered if there can be no object.
 pub(crate) fn check(
     call: &Call<'_>,
-    sent: Value,
+    patched: Value,
+    told: Vec<String>,
     refused: impl Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
-    if let Some(custom) = call.resource.of_definition() {
-        return custom::check(call, custom, sent, &refused);
+    if let Some(custom) = call.resource.of_definition()
+        && call.path.subresource != "scale"
+    {
+        return custom::check(call, custom, patched, told, &refused);
     }
-    let head = Head::of(&sent).or_default(call);
-    if let Some(why) = head.misfit(call) {
+    let wanted = Wanted::of(call);
+    let head = Head::of(&patched).map_err(|why| refused(&why))?;
+    let head = head.or_default(&wanted);
+    let schema = head.schema(&wanted).map_err(|why| refused(&why))?;
+    let decoded = decode_value(schema, patched);
+    let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
+    if let Some(why) = head.misfit(&wanted) {
         return Err(refused(&why));
     }
-    let decoded = decode_value(call.schema(), sent);
-    let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
-    settle(call, decoded, refused)
+    settle(call, &wanted, decoded, told, refused)
 }
 
-/// What was sent as JSON, whatever it is.
-pub(crate) fn any(call: &Call<'_>) -> Result<Value, Failure> {
-    if is_protobuf(call.request.content_type) {
-        let read = flyball_protobuf::decode(call.request.body);
-        return read.map_err(|error| unreadable(call, &error.to_string()));
-    }
-    check_language(call)?;
-    let read = serde_json::from_slice(call.request.body);
-    read.map_err(|error| unreadable(call, &error.to_string()))
+/// Makes an object of what was merged with a structure, whatever that says that it is.
+pub(crate) fn merged(
+    call: &Call<'_>,
+    merged: Value,
+    told: Vec<String>,
+    refused: impl Fn(&str) -> Failure,
+) -> Result<(Object, Vec<String>), Failure> {
+    let wanted = Wanted::of(call);
+    let converted = convert(wanted.schema, merged);
+    let converted = converted.map_err(|error| refused(&error.to_string()))?;
+    settle(call, &wanted, converted, told, refused)
 }
 
 /// The options of a delete that were sent.
 pub(crate) fn delete_options(call: &Call<'_>) -> Result<Value, Failure> {
-    if is_protobuf(call.request.content_type) {
-        return any(call);
-    }
     let body = call.request.body;
+    if is_protobuf(call.request.content_type) {
+        return protobuf(&Wanted::of(call), body);
+    }
     let head = Head::read(body).map_err(Failure::bad_request)?;
     if let Some(why) = head.no_delete_options() {
         return Err(Failure::bad_request(why));
     }
-    let Some(schema) = builtin().kind("", "v1", "DeleteOptions") else {
-        return any(call);
-    };
-    let decoded = decode(schema, body);
-    let decoded = decoded.map_err(|error| Failure::bad_request(error.to_string()))?;
-    Ok(decoded.value)
+    read_json(body).map_err(Failure::bad_request)
+}
+
+fn protobuf(wanted: &Wanted<'_>, body: &[u8]) -> Result<Value, Failure> {
+    flyball_protobuf::decode(body).map_err(|error| {
+        let (kind, version) = (wanted.kind, wanted.version);
+        Failure::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
+        ))
+    })
 }
 
 /// The body must be in a language that is spoken here.
@@ -105,17 +131,28 @@ pub(crate) fn check_language(call: &Call<'_>) -> Result<(), Failure> {
     }
 }
 
-fn unreadable(call: &Call<'_>, why: &str) -> Failure {
-    let (kind, version) = (&call.resource.kind, &call.resource.version);
-    Failure::bad_request(format!(
-        "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
-    ))
+/// Tells or refuses what is wrong with a text and yet can be read, as the query says.
+pub(crate) fn tell_strict(
+    call: &Call<'_>,
+    faults: Vec<String>,
+    refused: impl Fn(&str) -> Failure,
+) -> Result<Vec<String>, Failure> {
+    match call.query.field_validation {
+        FieldValidation::Strict if !faults.is_empty() => Err(refused(&format!(
+            "strict decoding error: {}",
+            faults.join(", ")
+        ))),
+        FieldValidation::Warn => Ok(faults),
+        FieldValidation::Strict | FieldValidation::Ignore => Ok(Vec::new()),
+    }
 }
 
 /// Fields that the object's type does not have are dropped, told or refused, as the query says.
 fn settle(
     call: &Call<'_>,
+    wanted: &Wanted<'_>,
     decoded: Decoded,
+    mut told: Vec<String>,
     refused: impl Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let mut object = match decoded.value {
@@ -123,15 +160,9 @@ fn settle(
         Value::Null => Object::new(),
         _ => return Err(refused("it is not an object")),
     };
-    let warnings = match call.query.field_validation {
-        FieldValidation::Strict if !decoded.strict.is_empty() => {
-            return Err(refused(&strict_message(&decoded.strict)));
-        }
-        FieldValidation::Warn => decoded.strict.iter().map(ToString::to_string).collect(),
-        FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
-    };
-    let (kind, version) = (call.resource.kind.as_str(), call.resource.api_version());
-    object.insert("kind".to_owned(), kind.into());
-    object.insert("apiVersion".to_owned(), version.into());
+    told.extend(decoded.strict.iter().map(ToString::to_string));
+    let warnings = tell_strict(call, told, refused)?;
+    object.insert("kind".to_owned(), wanted.kind.into());
+    object.insert("apiVersion".to_owned(), wanted.api_version().into());
     Ok((object, warnings))
 }

@@ -8,14 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::internal;
 use crate::managed::Note;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
-use crate::part_body::EVICTION;
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Chance;
 use crate::update::Part;
+use crate::{decode, internal};
 
 /// More pods than these are not left to the disruption controller to confirm.
 const UNCONFIRMED_MAX: usize = 2000;
@@ -30,7 +29,7 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (eviction, _) = EVICTION.read(call)?;
+        let (eviction, _) = decode::object(call)?;
         let name = call.path.name.as_str();
         if eviction.name() != name {
             let why = "name in URL does not match name in Eviction object";

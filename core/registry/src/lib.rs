@@ -40,7 +40,6 @@ mod negotiation;
 mod object;
 mod owner_references;
 mod paging;
-mod part_body;
 mod parts;
 mod patch;
 mod path;

@@ -19,7 +19,11 @@ pub(crate) enum Note {
 /// Writes down who changed what. Owners that cannot be told apart are forgotten, as upstream does:
 /// no write fails for want of them.
 pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
-    let live = old.map(|old| Value::Object(call.as_told(old.clone())));
+    let live = old.map(|old| {
+        let mut old = old.clone();
+        call.rules().reveal(&mut old);
+        Value::Object(call.as_told(old))
+    });
     let kept = versions::of(&call.resource).map(|_| new.clone());
     let mut object = Value::Object(call.as_told(std::mem::take(new)));
     if let (Some(custom), Some(live)) = (call.resource.of_definition(), &live) {

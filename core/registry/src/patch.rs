@@ -2,18 +2,21 @@
 //!
 //! Upstream: `apiserver/pkg/endpoints/handlers/patch.go`.
 
+mod body;
+
 use flyball_api::StatusDetails;
 use flyball_patch::{PatchRefused, go_plain};
 use flyball_schema::Schema;
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::decode::Wanted;
 use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::managed::{Note, with_change};
 use crate::object::{Meta, Object};
 use crate::owner_references::{self, Origin};
-use crate::part_body::SCALE;
+use crate::query::FieldValidation;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
@@ -69,9 +72,11 @@ impl Registry {
             return Err(Failure::not_found(&call.resource, &call.path.name));
         }
         let config = yaml(call)?;
-        let live = found
-            .as_ref()
-            .map(|(_, old)| Value::Object(call.as_told(old.clone())));
+        let live = found.as_ref().map(|(_, old)| {
+            let mut old = old.clone();
+            call.rules().reveal(&mut old);
+            Value::Object(call.as_told(old))
+        });
         let force = call.query.force;
         let applied = with_change(call, |change| {
             flyball_patch::apply(live.as_ref(), &config, force, change)
@@ -87,11 +92,11 @@ impl Registry {
         if let Some(why) = misfit(&applied) {
             return Err(unlike("new", why));
         }
-        let unfit = |why: &str| {
-            let message = format!("failed to convert merged object at last version: .: {why}");
-            Failure::new(500, "", message)
+        let unfit = |why: &str| unfit(call, &config, why);
+        let (mut new, mut warnings) = match call.resource.of_definition() {
+            Some(_) => decode::check(call, applied, Vec::new(), unfit)?,
+            None => decode::merged(call, applied, Vec::new(), unfit)?,
         };
-        let (mut new, mut warnings) = decode::check(call, applied, unfit)?;
         owner_references::unite(&mut new, Origin::Patched, &mut warnings);
         let placed = match (found.is_none(), new.uid()) {
             (true, uid) if !uid.is_empty() => {
@@ -112,6 +117,18 @@ impl Registry {
         };
         Ok(Answer::of(answer).warned(warnings))
     }
+}
+
+/// A configuration came to something that is not of its type.
+pub(crate) fn unfit(call: &Call<'_>, config: &Value, why: &str) -> Failure {
+    let kind = Wanted::of(call).in_messages();
+    let text = |field: &str| config["metadata"][field].as_str().unwrap_or_default();
+    let (namespace, name) = (text("namespace"), text("name"));
+    let message = format!(
+        "failed to convert new object ({namespace}/{name}; {kind}) to proper version: unable to convert unstructured \
+         object to {kind}: {why}"
+    );
+    Failure::new(500, "", message)
 }
 
 /// What upstream's router thinks of a content type: it must be one of those that are known.
@@ -169,47 +186,35 @@ pub(crate) fn check_type(call: &Call<'_>) -> Result<bool, Failure> {
 
 /// What the patch that was sent makes of an object.
 pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
-    let patch = read(call)?;
-    let old = call.as_told(old.clone());
-    let mut changed = change(call, Value::Object(old), patch.clone(), call.schema())?;
-    if content_type(call) == STRATEGIC {
-        // It is merged into a structure of the kind, whatever it says that it is.
-        changed["kind"] = call.resource.kind.as_str().into();
-        changed["apiVersion"] = call.resource.api_version().into();
-    }
-    // Upstream shows the object that came out, or of a strategic merge what went in.
-    let shown = match content_type(call) {
-        STRATEGIC => go_plain(&patch),
-        _ => changed.to_string(),
-    };
-    let invalid = |why: &str| {
-        let error = FieldError::invalid("patch", shown.as_str(), why);
-        Failure::invalid("", "", "", &[error])
-    };
-    let (mut new, mut warnings) = decode::check(call, changed, invalid)?;
+    let mut old = old.clone();
+    call.rules().reveal(&mut old);
+    let (mut new, mut warnings) = changed(call, call.as_told(old))?;
     owner_references::unite(&mut new, Origin::Patched, &mut warnings);
     Ok((call.to_kept(new), warnings))
 }
 
-/// What the patch that was sent makes of a scale.
-pub(crate) fn patched_scale(call: &Call<'_>, scale: Value) -> Result<Value, Failure> {
-    let patch = read(call)?;
-    let schema = SCALE.schema().ok_or_else(Failure::no_such_path)?;
-    change(call, scale, patch, schema)
+/// What the patch that was sent makes of an object or a part of one, as it is told.
+pub(crate) fn changed(call: &Call<'_>, old: Object) -> Result<(Object, Vec<String>), Failure> {
+    let (patch, faults) = body::read(call)?;
+    let is_strategic = content_type(call) == STRATEGIC;
+    // Upstream shows the object that came out, or of a strategic merge what went in.
+    let shown = is_strategic.then(|| go_plain(&patch));
+    let schema = Wanted::of(call).schema();
+    let changed = change(call, Value::Object(old), patch, schema)?;
+    let shown = shown.unwrap_or_else(|| changed.to_string());
+    let invalid = |why: &str| {
+        let error = FieldError::invalid("patch", shown.as_str(), why);
+        Failure::invalid("", "", "", &[error])
+    };
+    match is_strategic {
+        true => decode::merged(call, changed, faults, invalid),
+        false => decode::check(call, changed, faults, invalid),
+    }
 }
 
 /// Whether a patch is what somebody wants to own.
 pub(crate) fn is_apply(call: &Call<'_>) -> bool {
     content_type(call) == APPLY
-}
-
-fn read(call: &Call<'_>) -> Result<Value, Failure> {
-    let told = match content_type(call) {
-        STRATEGIC => "",
-        _ => "error decoding patch: ",
-    };
-    let wrong = |why: String| Failure::bad_request(format!("{told}{why}"));
-    flyball_schema::read_json(call.request.body).map_err(wrong)
 }
 
 fn change(
@@ -218,8 +223,11 @@ fn change(
     patch: Value,
     schema: Schema<'_>,
 ) -> Result<Value, Failure> {
+    let is_loose = call.query.field_validation == FieldValidation::Ignore;
     let changed = match content_type(call) {
         JSON => flyball_patch::json_patch(value, &patch),
+        // A list is what comes out as it is, where nobody looked at it before.
+        MERGE if patch.is_array() && is_loose => Ok(patch),
         MERGE => flyball_patch::merge_patch(value, &patch),
         _ => flyball_patch::strategic_merge(value, patch, schema),
     };

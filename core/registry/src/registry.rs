@@ -173,7 +173,12 @@ impl Registry {
     pub(crate) fn read(&self, call: &Call<'_>) -> Result<(Revision, Object), Failure> {
         let found = self.find(call);
         let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
-        Ok((found.modified, call.resource.object(&found.value)))
+        let mut object = call.resource.object(&found.value);
+        // It says that it is of the version in which it is kept, as what it is compared with.
+        if let Some(kept) = versions::kept(&call.resource) {
+            object.insert("apiVersion".to_owned(), kept.api_version().into());
+        }
+        Ok((found.modified, object))
     }
 
     pub(crate) fn store(&self) -> &Store<Arc<Stored>> {

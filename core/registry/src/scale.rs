@@ -11,14 +11,17 @@ use flyball_storage::Revision;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::decode::{self, Wanted};
 use crate::failure::Failure;
 use crate::managed::{self, Note};
 use crate::object::{Meta, Object, at};
-use crate::part_body::SCALE;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
 use crate::{custom, meta, patch};
+
+const API_VERSION: &str = "autoscaling/v1";
+const KIND: &str = "Scale";
 
 impl Registry {
     /// Reads or changes the scale of an object.
@@ -44,7 +47,7 @@ impl Registry {
         let (mut scale, warnings, is_settled) = match verb {
             "update" => {
                 let (scale, warnings) =
-                    SCALE.read(call).map_err(|refusal| unread(call, refusal))?;
+                    decode::object(call).map_err(|refusal| unread(call, refusal))?;
                 check_name(call, &scale)?;
                 (scale, warnings, false)
             }
@@ -54,19 +57,15 @@ impl Registry {
                 let applied = with_change(call, |change| {
                     flyball_patch::apply(Some(&live), &config, call.query.force, change)
                 });
-                let applied = applied.ok_or_else(Failure::no_such_path)?;
                 let applied = applied.map_err(|refusal| patch::refused(&refusal))?;
-                let (applied, warnings) = SCALE.check(call, applied)?;
+                let unfit = |why: &str| patch::unfit(call, &config, why);
+                let (applied, warnings) = decode::merged(call, applied, Vec::new(), unfit)?;
                 check_name(call, &applied)?;
                 (applied, warnings, true)
             }
             _ => {
-                let changed = patch::patched_scale(call, Value::Object(before.clone()))?;
-                let shown = changed.to_string();
-                let (scale, warnings) = SCALE.make(call, changed, |why| {
-                    let error = crate::FieldError::invalid("patch", shown.as_str(), why);
-                    Failure::invalid("", "", "", &[error])
-                })?;
+                let (scale, warnings) = patch::changed(call, before.clone())?;
+                check_name(call, &scale)?;
                 (scale, warnings, false)
             }
         };
@@ -118,7 +117,8 @@ impl Registry {
         if !version.is_empty() {
             meta.insert("resourceVersion".to_owned(), version.into());
         }
-        if !scale.uid().is_empty() {
+        // Upstream does not look at the identity that the scale of a custom object says.
+        if !scale.uid().is_empty() && custom.is_none() {
             meta.insert("uid".to_owned(), scale.uid().into());
         }
         meta.insert("managedFields".to_owned(), owners.into());
@@ -179,23 +179,22 @@ fn note(call: &Call<'_>, before: &Object, scale: &mut Object) {
     }
 }
 
-fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> Option<T> {
-    let api_version = SCALE.api_version();
+fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> T {
     let blank = json!({
-        "apiVersion": api_version, "kind": SCALE.kind(), "metadata": {}, "spec": {}, "status": {},
+        "apiVersion": API_VERSION, "kind": KIND, "metadata": {}, "spec": {}, "status": {},
     });
     let ignored = FieldSet::default();
-    Some(then(&Change {
+    then(&Change {
         owner: managed::owner(call),
-        api_version: &api_version,
-        kind: SCALE.kind(),
+        api_version: API_VERSION,
+        kind: KIND,
         subresource: "scale",
-        schema: SCALE.schema()?,
+        schema: Wanted::of(call).schema(),
         blank: &blank,
         ignored: &ignored,
         convert: &no_other_version,
         now: call.request.now,
-    }))
+    })
 }
 
 /// Where owners of an object's replicas have them.
@@ -244,7 +243,7 @@ fn owners_of_scale(all: &Value, api_version: &str, place: &str) -> Vec<Value> {
         |entry: &&Value| entry["apiVersion"] == api_version && entry.pointer(place).is_some();
     let scaled = entries(all).filter(owns).map(|entry| {
         let mut entry = entry.clone();
-        entry["apiVersion"] = SCALE.api_version().into();
+        entry["apiVersion"] = API_VERSION.into();
         entry["fieldsV1"] = json!({"f:spec": {"f:replicas": {}}});
         entry
     });
@@ -333,8 +332,8 @@ fn scale_of(call: &Call<'_>, object: &Object) -> Result<Object, Failure> {
         kept[field] = meta[field].clone();
     }
     let scale = json!({
-        "kind": SCALE.kind(),
-        "apiVersion": SCALE.api_version(),
+        "kind": KIND,
+        "apiVersion": API_VERSION,
         "metadata": kept,
         // Zero is what is not there, as upstream writes it.
         "spec": match replicas("spec.replicas") {

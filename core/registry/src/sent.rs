@@ -7,10 +7,11 @@
 
 use std::borrow::Cow;
 
-use crate::decode::summary;
+use crate::decode::{Wanted, check_head, unrecognized};
 use crate::failure::Failure;
 use crate::query::FieldValidation;
 use crate::registry::Call;
+use crate::request::Method;
 
 /// What was sent, as JSON.
 pub(crate) struct Sent<'a> {
@@ -40,8 +41,13 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
             FieldValidation::Warn => warnings = found.duplicates,
             FieldValidation::Strict | FieldValidation::Ignore => {}
         }
+        let is_object = matches!(call.request.method, Method::Post | Method::Put);
+        let json = found.value.to_string().into_bytes();
+        if is_yaml && is_object {
+            check_head(&Wanted::of(call), &json, body)?;
+        }
         return Ok(Sent {
-            body: found.value.to_string().into_bytes().into(),
+            body: json.into(),
             content_type: if is_yaml {
                 "application/json"
             } else {
@@ -71,15 +77,12 @@ fn is_json(body: &[u8]) -> bool {
 }
 
 fn unreadable(call: &Call<'_>, is_yaml: bool, error: &flyball_yaml::ReadFailed) -> Failure {
-    let (kind, shown) = (&call.resource.kind, summary(call.request.body));
-    Failure::bad_request(match is_yaml {
-        true => {
-            format!(
-                "the object provided is unrecognized (must be of type {kind}): {error} ({shown})"
-            )
-        }
-        false => format!("error decoding YAML: error converting YAML to JSON: {error}"),
-    })
+    match is_yaml {
+        true => unrecognized(&Wanted::of(call), &error.to_string(), call.request.body),
+        false => Failure::bad_request(format!(
+            "error decoding YAML: error converting YAML to JSON: {error}"
+        )),
+    }
 }
 
 /// Keys that are there twice, where that is not allowed.

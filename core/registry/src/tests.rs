@@ -10,6 +10,8 @@ mod custom;
 mod exchanges;
 mod lifecycle;
 mod negotiating;
+mod owners;
+mod patching;
 mod reading;
 mod rules;
 mod sending;

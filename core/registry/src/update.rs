@@ -15,7 +15,7 @@ use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::text;
-use crate::{admission, decode, managed, meta};
+use crate::{admission, custom, decode, managed, meta};
 
 /// Which part of an object a write is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,14 +121,16 @@ impl Registry {
                 .insert("generation".to_owned(), generation.into());
         }
         let mut errors = meta::validate_update(call, &new, old);
+        let odd = custom::type_mistakes(call, &new);
         errors.extend(match part {
+            _ if !odd.is_empty() => odd,
             Part::Body => call.mistakes(&new, Some(old)),
             Part::Status => rules.validate_status_update(&new, old),
             Part::Other => rules.validate_part(&call.path.subresource, &new, old),
         });
         if !errors.is_empty() {
-            let (group, kind) = (&call.kept().group, &call.kept().kind);
-            return Err(Failure::invalid(group, kind, old.name(), &errors));
+            let (group, kind) = custom::told_kind(call, &new);
+            return Err(Failure::invalid(&group, &kind, old.name(), &errors));
         }
         admission::validate(&review, &new, &mut effects)?;
         let mut warnings = match part {

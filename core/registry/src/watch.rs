@@ -27,6 +27,11 @@ use crate::versions;
 /// The annotation of the bookmark that ends the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
+/// Whether an object is the bookmark that ends the initial events, or looks like it.
+pub(crate) fn ends_initial(object: &Object) -> bool {
+    object.meta()["annotations"][INITIAL_EVENTS_END] == "true"
+}
+
 /// A place in the history of a collection.
 #[derive(Debug)]
 pub struct Watch {

@@ -24,8 +24,8 @@ pub use custom::{
     value_type,
 };
 pub use decode::{
-    DecodeFailed, Decoded, StrictFault, decode, decode_custom, decode_value, json_mistake, prune,
-    read_head, read_json, strict_message,
+    DecodeFailed, Decoded, StrictFault, convert, decode, decode_custom, decode_value, head_of,
+    json_mistake, prune, read_head, read_json, read_json_strict, strict_message,
 };
 pub use resource::{Resource, Subresource};
 pub use rules::{Bound, Range, Rules};

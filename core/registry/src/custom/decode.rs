@@ -5,63 +5,34 @@
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`,
 //! `apiserver/pkg/endpoints/handlers/create.go`.
 
-use flyball_schema::{DecodeFailed, Decoded, StrictFault, decode_custom, prune, strict_message};
+use flyball_schema::{Decoded, StrictFault, decode_custom, prune};
 use serde_json::Value;
 
 use super::embedded;
 use super::kind::Custom;
-use crate::decode::check_language;
+use crate::decode::{Wanted, check_head, check_language, tell_strict, unrecognized};
 use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::object::Object;
-use crate::query::FieldValidation;
 use crate::registry::Call;
-
-/// How much of a body that cannot be read is told back.
-const TOLD_BYTES_MAX: usize = 30;
+use crate::request::Method;
 
 /// The custom object that was sent, with what is to be told about it.
 pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<String>), Failure> {
     check_language(call)?;
     let body = call.request.body;
-    let parse = |why: &str| {
-        unrecognized(
-            call,
-            &format!("couldn't get version/kind; json parse error: {why}"),
-        )
-    };
-    let decoded = match decode_custom(custom.schema(), body) {
-        Ok(decoded) => decoded,
-        Err(DecodeFailed::Syntax(why)) => return Err(parse(&why)),
-        Err(other) => return Err(unhandled(call, &other.to_string())),
-    };
-    let noun = match &decoded.value {
-        Value::Object(_) => "",
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-    };
-    if !noun.is_empty() && noun != "null" {
-        return Err(parse(&format!(
-            "json: cannot unmarshal {noun} into Go value of type struct {{ APIVersion string \
-             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
-        )));
-    }
-    let version = text(&decoded.value, "apiVersion");
-    if version.matches('/').count() > 1 {
-        let why = format!("unexpected GroupVersion string: {version}");
-        return Err(unrecognized(call, &why));
-    }
+    let wanted = Wanted::of(call);
+    check_head(&wanted, body, body)?;
+    let decoded = decode_custom(custom.schema(), body)
+        .map_err(|error| unhandled(call, &error.to_string()))?;
     if text(&decoded.value, "kind").is_empty() {
         let body = String::from_utf8_lossy(body);
-        return Err(unrecognized(
-            call,
-            &format!("Object 'Kind' is missing in '{body}'"),
-        ));
+        let why = format!("Object 'Kind' is missing in '{body}'");
+        return Err(unrecognized(&wanted, &why, call.request.body));
     }
-    finish(call, custom, decoded, &|why| unhandled(call, why))
+    finish(call, custom, decoded, Vec::new(), &|why| {
+        unhandled(call, why)
+    })
 }
 
 /// Makes a custom object of what a patch made; `refused` says what is answered if it cannot be one.
@@ -69,22 +40,15 @@ pub(crate) fn check(
     call: &Call<'_>,
     custom: &Custom,
     mut sent: Value,
+    told: Vec<String>,
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
-    let expected = call.resource.api_version();
-    let version = text(&sent, "apiVersion");
-    if version != expected {
-        let error = FieldError::invalid("apiVersion", version, format!("must be {expected}"));
-        let (group, kind) = (&call.resource.group, &call.resource.kind);
-        let name = sent["metadata"]["name"].as_str().unwrap_or_default();
-        return Err(Failure::invalid(group, kind, name, &[error]));
-    }
     let strict = prune(custom.schema(), &mut sent);
     let decoded = Decoded {
         value: sent,
         strict,
     };
-    finish(call, custom, decoded, refused)
+    finish(call, custom, decoded, told, refused)
 }
 
 /// Metadata is read as that of any kind, which cannot hold what is empty. Owners that are none are a wish.
@@ -103,6 +67,7 @@ fn finish(
     call: &Call<'_>,
     custom: &Custom,
     decoded: Decoded,
+    mut told: Vec<String>,
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let mut value = decoded.value;
@@ -119,29 +84,55 @@ fn finish(
     }
     let expected = call.resource.api_version();
     let (kind, version) = (text(&value, "kind"), text(&value, "apiVersion"));
-    if version != expected {
+    let is_patch = call.request.method == Method::Patch;
+    if version != expected && !is_patch {
         return Err(Failure::bad_request(format!(
             "the API version in the data ({version}) does not match the expected API version ({expected})"
         )));
     }
-    if kind != call.resource.kind.as_str() {
-        let must = format!("must be {}", call.resource.kind);
-        let error = FieldError::invalid("kind", kind, must);
-        let name = value["metadata"]["name"].as_str().unwrap_or_default();
-        return Err(Failure::invalid(&call.resource.group, kind, name, &[error]));
-    }
-    let strict = in_order(decoded.strict);
-    let warnings = match call.query.field_validation {
-        FieldValidation::Strict if !strict.is_empty() => {
-            return Err(refused(&strict_message(&strict)));
-        }
-        FieldValidation::Warn => strict.iter().map(ToString::to_string).collect(),
-        FieldValidation::Strict | FieldValidation::Ignore => Vec::new(),
+    let is_odd = kind != call.resource.kind.as_str() || version != expected;
+    // Nobody looks at the fields of another kind.
+    let strict = match is_odd {
+        true => Vec::new(),
+        false => in_order(decoded.strict),
     };
+    told.extend(strict.iter().map(ToString::to_string));
+    let warnings = tell_strict(call, told, refused)?;
     match value {
         Value::Object(object) => Ok((object, warnings)),
         _ => Err(refused("it is not an object")),
     }
+}
+
+/// What is wrong with what a custom object says that it is. It is validated when everything else is settled, so that
+/// a new object has its name by then.
+pub(crate) fn type_mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
+    if call.resource.of_definition().is_none() {
+        return Vec::new();
+    }
+    let expected = [
+        ("kind", call.resource.kind.to_string()),
+        ("apiVersion", call.resource.api_version()),
+    ];
+    let wrong = expected.into_iter().filter_map(|(field, expected)| {
+        let found = object.get(field).and_then(Value::as_str);
+        let found = found.unwrap_or_default();
+        (found != expected)
+            .then(|| FieldError::invalid(field, found, format!("must be {expected}")))
+    });
+    wrong.collect()
+}
+
+/// The group and kind of an object in a refusal: of a custom object as it says them.
+pub(crate) fn told_kind(call: &Call<'_>, object: &Object) -> (String, String) {
+    let (group, kind) = (call.kept().group.to_string(), call.kept().kind.to_string());
+    if call.resource.of_definition().is_none() {
+        return (group, kind);
+    }
+    let text = |field: &str| object.get(field).and_then(Value::as_str);
+    let version = text("apiVersion").unwrap_or_default();
+    let told = version.rsplit_once('/').map_or("", |(group, _)| group);
+    (told.to_owned(), text("kind").unwrap_or_default().to_owned())
 }
 
 /// Faults in the order in which upstream tells them: doubles as they were read, then what is unknown in
@@ -164,35 +155,5 @@ fn unhandled(call: &Call<'_>, why: &str) -> Failure {
     let (kind, version) = (&call.resource.kind, &call.resource.version);
     Failure::bad_request(format!(
         "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
-    ))
-}
-
-/// What was sent says not even what it is.
-fn unrecognized(call: &Call<'_>, why: &str) -> Failure {
-    let body = call.request.body;
-    let told = match body.first() {
-        None => "<empty>".to_owned(),
-        Some(b'{') => {
-            let all = String::from_utf8_lossy(body);
-            match all.char_indices().nth(TOLD_BYTES_MAX) {
-                Some((end, _)) => format!("{} ...", &all[..end]),
-                None => all.into_owned(),
-            }
-        }
-        Some(_) => {
-            let shown = body
-                .iter()
-                .take(TOLD_BYTES_MAX)
-                .map(|byte| format!("{byte:02x}"));
-            let shown: String = shown.collect();
-            match body.len() > TOLD_BYTES_MAX {
-                true => format!("{shown} ..."),
-                false => shown,
-            }
-        }
-    };
-    Failure::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): {why} ({told})",
-        call.resource.kind
     ))
 }

@@ -2,6 +2,8 @@
 //!
 //! Upstream: `WarningsOnCreate` and `WarningsOnUpdate` in `pkg/registry/*/*/strategy.go`.
 
+mod jobs;
+mod labels;
 mod paths;
 mod pods;
 
@@ -98,6 +100,9 @@ pub(crate) fn on_create(resource: &Resource, object: &Object) -> Vec<String> {
     if kind == ("storage.k8s.io", "csidrivers") && asks_for_tokens(object) {
         told.push(TOKENS.to_owned());
     }
+    if let Some(place) = jobs::spec_of(kind) {
+        told.extend(jobs::completions(object, place));
+    }
     if let Some(path) = template_of(kind) {
         told.extend(pods::warnings(&format!("{path}."), at(object, path)));
     }
@@ -113,6 +118,9 @@ pub(crate) fn on_update(resource: &Resource, new: &Object, old: &Object) -> Vec<
     let mut told = Vec::new();
     let kind = (resource.group.as_str(), resource.plural.as_str());
     let is_counted = new.generation() != old.generation();
+    if let Some(place) = jobs::spec_of(kind).filter(|_| is_counted) {
+        told.extend(jobs::completions(new, place));
+    }
     if let Some(path) = template_of(kind).filter(|_| is_counted) {
         let (after, before) = (at(new, path), at(old, path));
         match kind {
@@ -123,6 +131,9 @@ pub(crate) fn on_update(resource: &Resource, new: &Object, old: &Object) -> Vec<
             ("apps", "daemonsets") if after == before => {}
             _ => told.extend(pods::warnings(&format!("{path}."), after)),
         }
+    }
+    if kind == ("batch", "cronjobs") {
+        told.extend(jobs::zone(new));
     }
     let tokens = "spec.tokenRequests";
     if kind == ("storage.k8s.io", "csidrivers")
@@ -171,6 +182,9 @@ fn asks_for_tokens(driver: &Object) -> bool {
 fn always(kind: (&str, &str), object: &Object) -> Vec<String> {
     match kind {
         ("", "persistentvolumes") => volume(object),
+        ("storage.k8s.io", "storageclasses") => labels::storage_class(object),
+        ("storage.k8s.io", "csistoragecapacities") => labels::capacity(object),
+        ("node.k8s.io", "runtimeclasses") => labels::runtime_class(object),
         ("", "persistentvolumeclaims") => {
             let mut told = annotations(object, &OLD_VOLUME_ANNOTATIONS[..1]);
             let spec = object.get("spec").unwrap_or(&Value::Null);

@@ -82,6 +82,9 @@ pub(crate) trait Rules: Sync {
     /// the status, where the time matters.
     fn prepare_part(&self, _part: &str, _new: &mut Object, _old: &Object, _now: Timestamp) {}
 
+    /// Puts back what upstream keeps of an object and does not tell, before it is changed.
+    fn reveal(&self, _object: &mut Object) {}
+
     /// What is not kept of an object although it is valid.
     fn conclude(&self, _object: &mut Object) {}
 

@@ -15,7 +15,7 @@ use super::NameRule;
 use super::fill::Fill::{Bool, Empty, OptionalText, Text};
 use super::fill::{each, fill};
 use super::sheet::Sheet;
-use crate::object::{Object, at};
+use crate::object::{Meta, Object, at};
 
 /// Three hours, in which a client comes back to the same pod.
 const AFFINITY_SECONDS: i64 = 10_800;
@@ -35,6 +35,7 @@ pub(super) static SERVICE: Sheet = Sheet {
         });
     },
     update: changes::drop_what_the_type_lost,
+    reveal,
     conclude: |service| {
         // Nothing is routed to what only has a name elsewhere.
         if at(service, "spec.type") == "ExternalName" {
@@ -56,6 +57,22 @@ pub(super) static SERVICE: Sheet = Sheet {
     creates_on_update: true,
     ..Sheet::PLAIN
 };
+
+/// What only has a name elsewhere keeps the policy that it had before as long as somebody owns it. Upstream does not
+/// tell it, and yet notices when it is left out.
+fn reveal(service: &mut Object) {
+    let owners = service.meta()["managedFields"].as_array();
+    let owns = |owner: &Value| {
+        let field = "/fieldsV1/f:spec/f:internalTrafficPolicy";
+        owner.pointer(field).is_some()
+    };
+    let is_owned = owners.is_some_and(|owners| owners.iter().any(owns));
+    if is_owned && at(service, "spec.type") == "ExternalName" {
+        each(service, "spec", &mut |spec| {
+            fill(spec, &[("internalTrafficPolicy", OptionalText("Cluster"))]);
+        });
+    }
+}
 
 fn default_service(service: &mut Object) {
     each(service, "spec", &mut |spec| {

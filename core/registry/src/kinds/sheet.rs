@@ -34,6 +34,8 @@ pub(super) struct Sheet {
     pub(super) generation: &'static [&'static str],
     /// See [`Rules::tells_empty_from_none`].
     pub(super) counts_empty: &'static str,
+    /// See [`Rules::reveal`].
+    pub(super) reveal: fn(&mut Object),
     /// See [`Rules::conclude`].
     pub(super) conclude: fn(&mut Object),
     /// Whether changed annotations count too.
@@ -75,6 +77,7 @@ impl Sheet {
         update_part: |_, _, _, _| {},
         generation: &[],
         counts_empty: "",
+        reveal: |_| {},
         conclude: |_| {},
         counts_annotations: false,
         check_create: |_, _| {},
@@ -117,6 +120,10 @@ impl Rules for Sheet {
 
     fn prepare_part(&self, part: &str, new: &mut Object, old: &Object, now: Timestamp) {
         (self.update_part)(part, new, old, now);
+    }
+
+    fn reveal(&self, object: &mut Object) {
+        (self.reveal)(object);
     }
 
     fn conclude(&self, object: &mut Object) {

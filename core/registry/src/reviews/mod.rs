@@ -73,6 +73,7 @@ fn settle(call: &Call<'_>, object: &mut Object) -> Result<(), Failure> {
     for field in wiped {
         object.meta_mut().remove(field);
     }
+    call.resource.settle(object);
     managed::note(call, None, object);
     Ok(())
 }

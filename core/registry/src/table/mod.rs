@@ -136,10 +136,12 @@ impl Table<'_> {
     }
 
     fn included(&self, object: &Object) -> Value {
+        // Whoever streams a list without objects must still see where it ends.
+        let ends_initial = || crate::watch::ends_initial(object);
         match self.include {
-            IncludeObject::None => Value::Null,
+            IncludeObject::None if !ends_initial() => Value::Null,
             IncludeObject::Object => Value::Object(object.clone()),
-            IncludeObject::Metadata => json!({
+            IncludeObject::None | IncludeObject::Metadata => json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
                 "metadata": crate::list::own_metadata(object),

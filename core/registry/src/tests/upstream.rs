@@ -35,6 +35,59 @@ fn a_terminating_namespace_outlives_updates_of_it() {
 }
 
 #[test]
+fn a_terminating_namespace_refuses_only_what_is_new() {
+    let mut server = Server::new();
+    made(server.post("/api/v1/namespaces", &json!({"metadata": {"name": "a"}})));
+    let pods = "/api/v1/namespaces/a/pods";
+    let account = json!({"metadata": {"name": "default"}});
+    made(server.post("/api/v1/namespaces/a/serviceaccounts", &account));
+    let pod = |name: &str| json!({"metadata": {"name": name}, "spec": {"containers": [{"name": "main", "image": "nginx"}]}});
+    made(server.post(pods, &pod("old")));
+    made(server.delete("/api/v1/namespaces/a", &Value::Null));
+    assert_eq!(server.post(pods, &pod("new")).0, 403);
+    let new = server.patch(
+        "/api/v1/namespaces/a/configmaps/new?fieldManager=me",
+        "apply",
+        &map("new"),
+    );
+    assert_eq!(new.0, 403);
+    let at = format!("{pods}/old");
+    let label = json!({"metadata": {"labels": {"team": "a"}}});
+    made(server.patch(&at, "merge-patch", &label));
+    let status = json!({"status": {"phase": "Running"}});
+    let patched = made(server.patch(&format!("{at}/status"), "merge-patch", &status));
+    assert_eq!(patched["status"]["phase"], "Running");
+    let status = json!({"status": {"conditions": [{"type": "x", "status": "True"}]}});
+    made(server.patch("/api/v1/namespaces/a/status", "merge-patch", &status));
+}
+
+#[test]
+fn what_changes_nothing_is_not_written_in_any_version() {
+    let mut server = Server::new();
+    let event = json!({
+        "metadata": {"name": "a"}, "action": "Act", "reason": "Started", "type": "Normal",
+        "eventTime": "2026-01-01T00:00:00.000000Z", "regarding": {"kind": "Pod", "namespace": "default"},
+        "reportingController": "example.com/c", "reportingInstance": "i",
+    });
+    let scaler = json!({
+        "metadata": {"name": "a"},
+        "spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+    });
+    for (path, object) in [
+        ("/apis/events.k8s.io/v1/namespaces/default/events", event),
+        (
+            "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+            scaler,
+        ),
+    ] {
+        let new = made(server.post(path, &object));
+        let at = format!("{path}/a");
+        assert_eq!(made(server.patch(&at, "merge-patch", &json!({}))), new);
+        assert_eq!(made(server.put(&at, &new)), new);
+    }
+}
+
+#[test]
 fn a_name_that_is_taken_is_drawn_again() {
     let mut server = Server::new();
     let nameless = json!({"metadata": {"generateName": "web-"}});

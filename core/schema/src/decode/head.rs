@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::StrictFault;
+use super::seed::{State, anything_in};
 use super::syntax;
 
 /// How Go describes what it reads the head into.
@@ -12,10 +14,24 @@ pub fn read_json(text: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(text).map_err(|error| syntax::message(text, &error))
 }
 
+/// A text as JSON with the fields that are there twice, or what Go says of it.
+pub fn read_json_strict(text: &[u8]) -> Result<(Value, Vec<StrictFault>), String> {
+    let mut state = State::new(false);
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let value = anything_in(&mut state, &mut json);
+    let value = value.and_then(|value| json.end().map(|()| value));
+    let value = value.map_err(|error| syntax::message(text, &error))?;
+    Ok((value, state.strict))
+}
+
 /// The `apiVersion` and `kind` of a text, empty if they are not there, or what Go says of it.
 pub fn read_head(text: &[u8]) -> Result<(String, String), String> {
-    let value = read_json(text)?;
-    let object = match &value {
+    head_of(&read_json(text)?)
+}
+
+/// The `apiVersion` and `kind` of a value, empty if they are not there, or what Go says of it.
+pub fn head_of(value: &Value) -> Result<(String, String), String> {
+    let object = match value {
         Value::Object(object) => object,
         Value::Null => return Ok(Default::default()),
         other => {
@@ -50,6 +66,15 @@ fn go_name(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_that_are_there_twice_are_told_with_their_places() {
+        let text = br#"{"a": 1, "b": [{"c": 1, "c": {"d": 2, "d": 3}}], "a": 2}"#;
+        let (value, twice) = read_json_strict(text).unwrap();
+        assert_eq!(value, serde_json::json!({"a": 2, "b": [{"c": {"d": 3}}]}));
+        let twice: Vec<_> = twice.iter().map(StrictFault::path).collect();
+        assert_eq!(twice, ["b[0].c", "b[0].c.d", "a"]);
+    }
 
     #[test]
     fn a_head_is_read_or_refused_as_go_does() {

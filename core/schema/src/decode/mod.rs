@@ -8,6 +8,7 @@
 //! is an error, a warning or nothing is the caller's decision (`fieldValidation`).
 
 pub(crate) mod base64;
+mod convert;
 mod fault;
 mod head;
 mod scalar;
@@ -23,8 +24,9 @@ use serde_json::Value;
 use crate::Schema;
 use seed::{Seed, State};
 
+pub use convert::convert;
 pub use fault::{DecodeFailed, StrictFault, strict_message};
-pub use head::{read_head, read_json};
+pub use head::{head_of, read_head, read_json, read_json_strict};
 
 /// What was decoded.
 #[derive(Clone, Debug, PartialEq)]

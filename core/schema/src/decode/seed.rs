@@ -288,6 +288,14 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     }
 }
 
+/// Reads anything; the state tells which fields are there twice.
+pub(super) fn anything_in<'de, D: Deserializer<'de>>(
+    state: &mut State<'_>,
+    from: D,
+) -> Result<Value, D::Error> {
+    Anything(state).deserialize(from)
+}
+
 /// Reads a value that no type says anything of: only fields that are there twice are seen.
 struct Anything<'s, 'a>(&'s mut State<'a>);
 

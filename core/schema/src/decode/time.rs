@@ -20,14 +20,16 @@ pub(super) fn message(text: &str, micros: bool) -> String {
             Some(after) => rest = after,
             None => {
                 let layout: String = layout.copied().collect();
+                let (text, rest) = (quoted(text), quoted(rest));
                 return format!(
-                    "parsing time {text:?} as {layout:?}: cannot parse {rest:?} as {part:?}"
+                    "parsing time {text} as {layout:?}: cannot parse {rest} as {part:?}"
                 );
             }
         }
     }
     if !rest.is_empty() {
-        return format!("parsing time {text:?}: extra text: {rest:?}");
+        let (text, rest) = (quoted(text), quoted(rest));
+        return format!("parsing time {text}: extra text: {rest}");
     }
     let number = |from: usize| text.get(from..from + 2).and_then(|two| two.parse().ok());
     let in_range = |from, range: std::ops::RangeInclusive<u8>| {
@@ -40,7 +42,17 @@ pub(super) fn message(text: &str, micros: bool) -> String {
         () if !in_range(17, 0..=59) => "second",
         () => "day",
     };
-    format!("parsing time {text:?}: {what} out of range")
+    format!("parsing time {}: {what} out of range", quoted(text))
+}
+
+/// A text in quotes as Go's parser of times has it: every byte of what is not ASCII as a number.
+fn quoted(text: &str) -> String {
+    let shown = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..0x80 => char::from(byte).to_string(),
+        other => format!("\\x{other:02x}"),
+    });
+    format!("\"{}\"", shown.collect::<String>())
 }
 
 /// What follows a part of the layout; none if the text does not begin with it.
@@ -99,6 +111,12 @@ mod tests {
             (
                 "x",
                 format!("parsing time \"x\" {layout}: cannot parse \"x\" as \"2006\""),
+            ),
+            (
+                "ü",
+                format!(
+                    "parsing time \"\\xc3\\xbc\" {layout}: cannot parse \"\\xc3\\xbc\" as \"2006\""
+                ),
             ),
             (
                 "2020-01-01",

@@ -55,6 +55,14 @@ impl Answer {
         })
     }
 
+    /// What is known of a connection that ended before there was an answer: no status code.
+    pub(crate) fn broken_off(why: &anyhow::Error) -> Self {
+        Self {
+            body: Content::Text(format!("{why:#}")),
+            ..Self::default()
+        }
+    }
+
     /// The document, or null.
     pub(crate) fn document(&self) -> &Value {
         match &self.body {

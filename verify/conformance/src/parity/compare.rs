@@ -1,9 +1,11 @@
 //! Whether two answers say the same, and where they do not.
 
+mod causes;
 mod text;
 
 use serde_json::Value;
 
+use self::causes::{in_order, once};
 use self::text::{is_generated, is_uid, same_text};
 use super::answer::{Answer, Content};
 use super::links::Links;
@@ -40,7 +42,7 @@ pub(crate) fn compare(links: &mut Links, theirs: &Answer, ours: &Answer) -> Vec<
     walk.value("header.Warning", &warnings(theirs), &warnings(ours));
     match (&theirs.body, &ours.body) {
         (Content::Document(theirs), Content::Document(ours)) if theirs["type"].is_null() => {
-            walk.value("body", theirs, ours);
+            walk.value("body", &in_order(theirs), &in_order(ours));
         }
         (Content::Text(theirs), Content::Text(ours)) => {
             walk.value(
@@ -55,24 +57,6 @@ pub(crate) fn compare(links: &mut Links, theirs: &Answer, ours: &Answer) -> Vec<
         }
     }
     walk.differences
-}
-
-/// The values of a list, each once.
-fn once(values: &[Value]) -> Vec<Value> {
-    let mut once: Vec<Value> = Vec::new();
-    for value in values {
-        if !once.contains(value) {
-            once.push(value.clone());
-        }
-    }
-    // Who is in conflict is told in the order of a Go map, which is another each time.
-    if once
-        .iter()
-        .any(|cause| cause["reason"] == "FieldManagerConflict")
-    {
-        once.sort_by_key(Value::to_string);
-    }
-    once
 }
 
 /// The entries of managedFields by who they are of: their own order is that of seconds, which end at different times.

@@ -107,7 +107,15 @@ impl<'a> Episode<'a> {
         if let Some(version) = document["metadata"]["resourceVersion"].as_str()
             && document.get("items").is_some()
         {
-            self.states.push(version.to_owned());
+            // A cache may answer for another moment than now, and another one on each server.
+            let is_current = !step
+                .request
+                .query
+                .iter()
+                .any(|(key, _)| key == "resourceVersion");
+            if is_current {
+                self.states.push(version.to_owned());
+            }
             if let Some(next) = document["metadata"]["continue"].as_str() {
                 let mut request = step.request.clone();
                 request

@@ -74,8 +74,12 @@ impl Links {
     }
 
     /// Learns at which version the other server read the same collection.
+    ///
+    /// What the other server said first counts: a cache may answer for the same moment once more when there has been
+    /// another write.
     pub(crate) fn link_state(&mut self, theirs: &str, ours: &str) {
-        self.states.insert(theirs.to_owned(), ours.to_owned());
+        let known = self.states.entry(theirs.to_owned());
+        known.or_insert_with(|| ours.to_owned());
     }
 
     /// Learns how the other server writes the same place in a list.

@@ -212,8 +212,8 @@ impl Run<'_> {
     async fn both(&self, request: &Request) -> Result<(Answer, Answer)> {
         let translated = request.translated(&self.links);
         tokio::try_join!(
-            self.sides.theirs.ask(request),
-            self.sides.ours.ask(&translated)
+            self.sides.theirs.answer(request),
+            self.sides.ours.answer(&translated)
         )
     }
 
@@ -249,8 +249,9 @@ impl Run<'_> {
         let translated = request.translated(&self.links);
         let (theirs, ours) = (self.sides.theirs.clone(), self.sides.ours.clone());
         let left = request.clone();
-        let answers =
-            tokio::spawn(async move { tokio::try_join!(theirs.ask(&left), ours.ask(&translated)) });
+        let answers = tokio::spawn(async move {
+            tokio::try_join!(theirs.answer(&left), ours.answer(&translated))
+        });
         self.watches.push(Watching {
             request,
             given_out: self.links.given_out(),

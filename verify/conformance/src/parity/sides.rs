@@ -36,6 +36,21 @@ impl Side {
     }
 }
 
+impl Side {
+    /// What the server says, which may be nothing: upstream breaks the connection where it meets what it did not think
+    /// of, and goes on with the next.
+    pub(crate) async fn answer(&self, request: &Request) -> Result<Answer> {
+        let failed = match self.ask(request).await {
+            Ok(answer) => return Ok(answer),
+            Err(failed) => failed,
+        };
+        match self.ask(&Request::new("GET", "/livez")).await {
+            Ok(_) => Ok(Answer::broken_off(&failed)),
+            Err(_) => Err(failed),
+        }
+    }
+}
+
 /// Both servers; dropping them ends them.
 pub(crate) struct Sides {
     pub(crate) theirs: Side,

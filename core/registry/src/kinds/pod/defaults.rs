@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::resources;
+use super::{image, resources};
 use crate::kinds::fill::Fill::{Bool, By, Empty, Int, Nonzero, OptionalText, Text};
 use crate::kinds::fill::{Line, each, fill, fill_each};
 use crate::object::Object;
@@ -218,63 +218,15 @@ fn empty_dir(volume: &Object) -> Option<Value> {
 /// An image that may change under its tag is always pulled.
 fn pull_policy(image: Option<&Value>) -> Value {
     let image = image.and_then(Value::as_str).unwrap_or_default();
-    match is_latest(image) {
+    match image::is_latest(image) {
         true => "Always".into(),
         false => "IfNotPresent".into(),
     }
 }
 
-/// Whether the tag is `latest`, or there is neither a tag nor a digest. What is no reference to an
-/// image has no tag at all.
-fn is_latest(image: &str) -> bool {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@+[]".contains(&byte);
-    if image.is_empty() || image.len() > 255 || !image.bytes().all(is_word) {
-        return false;
-    }
-    // Only the name of a registry may have capitals; it has a dot, a port, or is `localhost`.
-    let name = image.split('@').next().unwrap_or_default();
-    let path = match name.split_once('/') {
-        Some((first, path)) if first.contains(['.', ':']) || first == "localhost" => path,
-        _ => name,
-    };
-    let tagless = path.split_once(':').map_or(path, |(path, _)| path);
-    if tagless.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return false;
-    }
-    match image.split_once('@') {
-        Some((name, _)) => tag(name) == Some("latest"),
-        None => tag(image).is_none_or(|tag| tag == "latest"),
-    }
-}
-
-/// What follows the last colon, unless that belongs to the registry's port.
-fn tag(name: &str) -> Option<&str> {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    last.split_once(':').map(|(_, tag)| tag)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn images_without_a_tag_are_the_latest() {
-        for (image, policy) in [
-            ("nginx", "Always"),
-            ("nginx:latest", "Always"),
-            ("nginx:1.2", "IfNotPresent"),
-            ("localhost:5000/nginx", "Always"),
-            ("localhost:5000/nginx:1", "IfNotPresent"),
-            (
-                "nginx@sha256:0123456789012345678901234567890123456789012345678901234567890123",
-                "IfNotPresent",
-            ),
-            ("", "IfNotPresent"),
-            ("not an image", "IfNotPresent"),
-        ] {
-            assert_eq!(pull_policy(Some(&json!(image))), json!(policy), "{image}");
-        }
-    }
 
     #[test]
     fn a_volume_without_a_source_is_an_empty_directory() {

@@ -8,6 +8,7 @@ mod defaults;
 mod dns;
 mod env;
 pub(super) mod field_refs;
+mod image;
 mod label_keys;
 mod level;
 mod parts;
