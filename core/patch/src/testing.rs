@@ -44,6 +44,7 @@ impl Builder {
                 of: *of,
                 required: field.ends_with('!'),
                 retain_keys: false,
+                replaced: false,
                 description: "".into(),
             })
             .collect();

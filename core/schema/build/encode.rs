@@ -78,8 +78,9 @@ impl File {
                 for field in fields {
                     self.text(&field.name);
                     self.number(field.of as u64);
-                    let flags = u64::from(field.required) | u64::from(field.retain_keys) << 1;
-                    self.number(flags);
+                    let flags = [field.required, field.retain_keys, field.replaced];
+                    let flags = flags.iter().rev();
+                    self.number(flags.fold(0, |all, flag| all << 1 | u64::from(*flag)));
                 }
             }
         }

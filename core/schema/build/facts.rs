@@ -116,6 +116,11 @@ pub(crate) fn retains_keys(type_name: &str, field: &str) -> bool {
     )
 }
 
+/// Whether a strategic merge patch sets an object as a whole.
+pub(crate) fn is_replaced(type_name: &str, field: &str) -> bool {
+    (type_name, field) == ("io.k8s.api.policy.v1.PodDisruptionBudgetSpec", "selector")
+}
+
 /// Whether a field must be there, given what k8s-openapi says.
 ///
 /// It says more than upstream where Go would write an empty value anyway.

@@ -44,6 +44,7 @@ pub(crate) struct Field {
     pub(crate) of: usize,
     pub(crate) required: bool,
     pub(crate) retain_keys: bool,
+    pub(crate) replaced: bool,
     pub(crate) description: String,
 }
 
@@ -113,6 +114,7 @@ impl<'a> Walk<'a> {
                 of: self.field(name, field, of),
                 required: facts::is_required(name, field, is_required(field)),
                 retain_keys: facts::retains_keys(name, field),
+                replaced: facts::is_replaced(name, field),
                 description: text(of, "description").to_owned(),
             });
         }

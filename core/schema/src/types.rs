@@ -97,6 +97,8 @@ pub struct Field {
     pub required: bool,
     /// Whether a strategic merge patch may say which keys stay (`patchStrategy: retainKeys`).
     pub retain_keys: bool,
+    /// Whether a strategic merge patch sets it as a whole (`patchStrategy: replace`).
+    pub replaced: bool,
     /// What it means, for people.
     pub description: Box<str>,
 }

@@ -150,7 +150,10 @@ fn merge_member(
         return Ok(());
     }
     let of = schema.and_then(|schema| schema.field(name));
+    let field = schema.and_then(|schema| schema.field_named(name));
+    let is_replaced = field.is_some_and(|field| field.replaced);
     let merged = match (members.remove(name), change) {
+        (Some(Value::Object(_)), change @ Value::Object(_)) if is_replaced => Some(change),
         (Some(Value::Object(there)), Value::Object(change)) => {
             Some(Value::Object(merge_members(there, change, of)?))
         }

@@ -391,6 +391,19 @@ fn without_null_members(value: Value) -> Value {
     crate::merge_patch::without_nulls(&value)
 }
 
+/// The one object of Kubernetes that is marked so.
+#[test]
+fn the_selector_of_a_disruption_budget_is_set_as_a_whole() {
+    let budget = flyball_schema::builtin().kind("policy", "v1", "PodDisruptionBudget");
+    let selecting = |labels: Value| json!({"spec": {"selector": {"matchLabels": labels}}});
+    let merged = strategic_merge(
+        selecting(json!({"a": "1"})),
+        selecting(json!({"b": "2"})),
+        budget.unwrap(),
+    );
+    assert_eq!(merged, Ok(selecting(json!({"b": "2"}))));
+}
+
 proptest! {
     #[test]
     fn the_difference_between_two_objects_leads_from_one_to_the_other(

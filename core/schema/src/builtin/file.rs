@@ -189,6 +189,7 @@ impl<'a> Reader<'a> {
                 of,
                 required: flags & 1 != 0,
                 retain_keys: flags & 2 != 0,
+                replaced: flags & 4 != 0,
                 description: Box::default(),
             })
         });

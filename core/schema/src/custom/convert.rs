@@ -106,6 +106,7 @@ fn a_field(name: &str, of: TypeId, description: &str, required: &[Text]) -> Fiel
         of,
         required: required.iter().any(|one| one == name),
         retain_keys: false,
+        replaced: false,
         description: description.into(),
     }
 }

@@ -220,6 +220,7 @@ impl Writer {
                 false => "merge",
             },
             (_, true) => "retainKeys",
+            _ if field.replaced => "replace",
             _ => "",
         };
         if !strategy.is_empty() {

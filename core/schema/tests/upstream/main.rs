@@ -70,6 +70,9 @@ fn markers(builtin: &BuiltIn, field: &Field) -> Vec<String> {
     if field.retain_keys {
         words.push("retainKeys".to_owned());
     }
+    if field.replaced {
+        words.push("replace".to_owned());
+    }
     words
 }
 
