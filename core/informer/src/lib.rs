@@ -30,4 +30,4 @@ pub use informer::{AnyInformer, Informer, Readiness};
 pub use reflector::{Command, Input, ListRequest, Notice, Problem, WatchRequest};
 pub use snapshot::{AnyView, Brief, Snapshot, SnapshotBuilder};
 pub use store::{Store, StoreView};
-pub use watch::Watch;
+pub use watch::{Watch, metadata_informer};

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use flyball_api::views::{
+    Deployment, Job, Namespace, Node, Partial, Pod, ReplicaSet, ReplicationController,
+};
 use flyball_api::{Kind, Object};
 
 use crate::{AnyInformer, Informer};
@@ -32,6 +35,40 @@ impl Watch {
     pub fn informer(&self) -> Box<dyn AnyInformer> {
         (self.informer)()
     }
+}
+
+/// Watches whose informers are compiled here. What [`Watch::of`] makes is compiled once more in
+/// every crate that asks for it, and one informer is 40 kB of program.
+macro_rules! compiled_here {
+    ($($name:ident, $view:ident, $words:literal;)*) => {
+        impl Watch {
+            $(
+                #[doc = $words]
+                pub const $name: Self = {
+                    #[inline(never)]
+                    fn informer() -> Box<dyn AnyInformer> {
+                        Box::new(Informer::<$view>::new())
+                    }
+                    Self { kind: $view::kind, informer }
+                };
+            )*
+        }
+    };
+}
+
+compiled_here! {
+    DEPLOYMENTS, Deployment, "Watches Deployments.";
+    JOBS, Job, "Watches Jobs.";
+    NAMESPACES, Namespace, "Watches namespaces.";
+    NODES, Node, "Watches nodes.";
+    PODS, Pod, "Watches pods.";
+    REPLICA_SETS, ReplicaSet, "Watches ReplicaSets.";
+    REPLICATION_CONTROLLERS, ReplicationController, "Watches ReplicationControllers.";
+}
+
+/// An informer of a kind that is known only at run time, and only by its metadata.
+pub fn metadata_informer(kind: Kind) -> Box<dyn AnyInformer> {
+    Box::new(Informer::<Partial>::of(kind))
 }
 
 impl fmt::Debug for Watch {

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use flyball_api::Kind;
 use flyball_api::discovery::Discovery;
-use flyball_api::views::Partial;
 use flyball_informer::{
-    AnyInformer, Change, Command, Informer, Input, Notice, Readiness, Snapshot, Watch,
+    AnyInformer, Change, Command, Input, Notice, Readiness, Snapshot, Watch, metadata_informer,
 };
 
 use crate::clock::{jitter, lock};
@@ -107,7 +106,7 @@ impl Caches {
         if slots.iter().any(|slot| slot.kind.is_same_resource(&kind)) {
             return None;
         }
-        let slot = Slot::new(Box::new(Informer::<Partial>::of(kind)), self.families);
+        let slot = Slot::new(metadata_informer(kind), self.families);
         slots.push(slot.clone());
         let view = lock(&slot.informer).view();
         let mut snapshot = self.write();

@@ -17,7 +17,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -43,7 +42,7 @@ impl Controller for ServiceAccountController {
         client: "service-account-controller",
         component: "serviceaccount-controller",
         queue: "serviceaccount",
-        watches: &[Watch::of::<Namespace>(), Watch::of::<ServiceAccount>()],
+        watches: &[Watch::NAMESPACES, Watch::of::<ServiceAccount>()],
         workers: 1,
         retries_max: None,
     };

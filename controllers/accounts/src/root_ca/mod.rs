@@ -19,7 +19,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -56,7 +55,7 @@ impl Controller for RootCaPublisher {
         client: "root-ca-cert-publisher",
         component: "root-ca-certificate-publisher-controller",
         queue: "root_ca_cert_publisher",
-        watches: &[Watch::of::<Namespace>(), Watch::of::<ConfigMap>()],
+        watches: &[Watch::NAMESPACES, Watch::of::<ConfigMap>()],
         workers: 1,
         retries_max: None,
     };

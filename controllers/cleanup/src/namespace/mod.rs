@@ -33,7 +33,6 @@ mod tests;
 
 use std::time::Duration;
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -58,7 +57,7 @@ impl Controller for NamespaceController {
         client: "namespace-controller",
         component: "namespace-controller",
         queue: "namespace",
-        watches: &[Watch::of::<Namespace>()],
+        watches: &[Watch::NAMESPACES],
         workers: 10,
         retries_max: None,
     };

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use flyball_api::views::Namespace;
 
 /// Fewer kinds make for cases that can be read.
 fn prepared(world: World) -> World {

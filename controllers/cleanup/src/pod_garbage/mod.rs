@@ -34,7 +34,6 @@ mod victims;
 use std::time::Duration;
 
 use flyball_api::Timestamp;
-use flyball_api::views::{Node, Pod};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
 
@@ -85,7 +84,7 @@ impl Controller for PodGarbageCollector {
         client: "pod-garbage-collector",
         component: "pod-garbage-collector-controller",
         queue: "orphaned_pods_nodes",
-        watches: &[Watch::of::<Pod>(), Watch::of::<Node>()],
+        watches: &[Watch::PODS, Watch::NODES],
         workers: 1,
         retries_max: None,
     };

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::victims::{has_finished, is_held, is_out_of_service};
 use super::*;
+use flyball_api::views::{Node, Pod};
 
 /// As many finished pods may stay in all that follows.
 const THRESHOLD: i64 = 2;

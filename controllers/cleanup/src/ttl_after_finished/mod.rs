@@ -20,7 +20,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::Job;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -41,7 +40,7 @@ impl Controller for TtlAfterFinishedController {
         client: "ttl-after-finished-controller",
         component: "ttl-after-finished-controller",
         queue: "ttl_jobs_to_delete",
-        watches: &[Watch::of::<Job>()],
+        watches: &[Watch::JOBS],
         workers: 5,
         retries_max: None,
     };

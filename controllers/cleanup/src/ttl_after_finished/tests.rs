@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::expiry::{Expiry, expiry};
 use super::*;
+use flyball_api::views::Job;
 
 fn prepared(world: World) -> World {
     world.knowing::<Job>()

@@ -31,7 +31,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -67,11 +66,7 @@ impl Controller for NodeController {
         client: "simulated-node-controller",
         component: "kubelet",
         queue: "simulated_nodes",
-        watches: &[
-            Watch::of::<Node>(),
-            Watch::of::<Lease>(),
-            Watch::of::<Namespace>(),
-        ],
+        watches: &[Watch::of::<Node>(), Watch::of::<Lease>(), Watch::NAMESPACES],
         workers: 16,
         retries_max: None,
     };

@@ -31,7 +31,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -81,11 +80,7 @@ impl Controller for Scheduler {
         client: "kube-scheduler",
         component: "default-scheduler",
         queue: "scheduler",
-        watches: &[
-            Watch::of::<Pod>(),
-            Watch::of::<Node>(),
-            Watch::of::<Namespace>(),
-        ],
+        watches: &[Watch::of::<Pod>(), Watch::of::<Node>(), Watch::NAMESPACES],
         // There is one key.
         workers: 1,
         retries_max: None,

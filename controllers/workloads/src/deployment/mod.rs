@@ -55,7 +55,6 @@ mod status;
 mod tests;
 mod waiting;
 
-use flyball_api::views::{Deployment, Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
@@ -104,11 +103,7 @@ impl Controller for DeploymentController {
         client: "deployment-controller",
         component: "deployment-controller",
         queue: "deployment",
-        watches: &[
-            Watch::of::<Deployment>(),
-            Watch::of::<ReplicaSet>(),
-            Watch::of::<Pod>(),
-        ],
+        watches: &[Watch::DEPLOYMENTS, Watch::REPLICA_SETS, Watch::PODS],
         workers: 5,
         retries_max: Some(15),
     };

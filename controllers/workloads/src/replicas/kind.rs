@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use flyball_api::views::{
-    BY_CONTROLLER, Pod, ReplicaSet, ReplicaSetStatus, ReplicationController, controller_value,
+    BY_CONTROLLER, ReplicaSet, ReplicaSetStatus, ReplicationController, controller_value,
 };
 use flyball_api::{Kind, LabelSelector, Meta, Object, Selector, Template, Uid};
 use flyball_informer::{Snapshot, Watch};
@@ -66,7 +66,7 @@ impl ReplicaKind for ReplicaSetKind {
         client: "replicaset-controller",
         component: "replicaset-controller",
         queue: "replicaset",
-        watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
+        watches: &[Watch::REPLICA_SETS, Watch::PODS],
         workers: 5,
         retries_max: None,
     };
@@ -112,7 +112,7 @@ impl ReplicaKind for ReplicationControllerKind {
         client: "replication-controller",
         component: "replication-controller",
         queue: "replicationmanager",
-        watches: &[Watch::of::<ReplicationController>(), Watch::of::<Pod>()],
+        watches: &[Watch::REPLICATION_CONTROLLERS, Watch::PODS],
         workers: 5,
         retries_max: None,
     };
