@@ -35,4 +35,6 @@ pub enum Amount {
     Count(u64),
     /// One more time that a histogram keeps.
     Took(Duration),
+    /// One more time that a histogram keeps: that of the sync itself, which only its runtime knows.
+    Sync,
 }

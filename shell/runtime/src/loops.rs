@@ -174,7 +174,7 @@ impl Loop {
                 Next::Work(work) => {
                     tokio::spawn(self.clone().sync(work, clock));
                 }
-                Next::Finished(finished) => self.tell(Vec::new(), &finished),
+                Next::Finished(finished) => self.tell(Vec::new(), &finished, Duration::ZERO),
                 Next::Idle(at) => return at,
             }
         }
@@ -182,6 +182,7 @@ impl Loop {
 
     /// Carries one sync to its rest.
     async fn sync(self: Arc<Self>, mut work: Work, clock: Clock) {
+        let begun = clock.monotonic();
         let mut done: Vec<Deed> = Vec::new();
         loop {
             let answered = self.executor.run(&work.actions).await;
@@ -204,7 +205,8 @@ impl Loop {
             match next {
                 Some(Next::Work(more)) => work = more,
                 Some(Next::Finished(finished)) => {
-                    self.tell(done, &finished);
+                    let took = clock.monotonic().saturating_sub(begun);
+                    self.tell(done, &finished, took);
                     break;
                 }
                 Some(Next::Idle(_)) | None => break,
@@ -213,8 +215,8 @@ impl Loop {
         self.wake.notify_one();
     }
 
-    fn tell(&self, done: Vec<Deed>, finished: &Finished) {
-        self.tallies.add(&finished.report.tallies);
+    fn tell(&self, done: Vec<Deed>, finished: &Finished, took: Duration) {
+        self.tallies.add(&finished.report.tallies, took);
         self.decisions.tell(self.descriptor.name, done, finished);
         let (controller, key) = (self.descriptor.name, finished.key.as_str());
         match &finished.outcome {

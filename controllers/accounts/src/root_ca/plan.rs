@@ -40,11 +40,10 @@ fn publish(certificate: &str, seen: &Observation, answers: &Answers) -> Step {
         return Step::Do(Actions::in_order("publish", vec![create]));
     };
     match round.first_error() {
-        None => Step::rest(report),
         Some(error) if error.is_not_found() || error.has_cause("NamespaceTerminating") => {
-            Step::rest(report.waits_for("the namespace to go"))
+            Step::rest(status::counted(report, None).waits_for("the namespace to go"))
         }
-        Some(error) => Step::retry(error, report),
+        error => status::ended(report, error),
     }
 }
 
@@ -56,7 +55,7 @@ fn set_right(certificate: &str, map: &ConfigMap, answers: &Answers) -> Step {
     let is_right = body["data"] == json!({"ca.crt": certificate})
         && described.is_some_and(|words| !words.is_empty());
     if is_right {
-        return Step::rest(status::complete());
+        return status::ended(status::complete(), None);
     }
     let report = status::wrong();
     let Some(round) = answers.stage("correct") else {
@@ -75,8 +74,5 @@ fn set_right(certificate: &str, map: &ConfigMap, answers: &Answers) -> Step {
         };
         return Step::Do(Actions::in_order("correct", vec![update]));
     };
-    match round.first_error() {
-        None => Step::rest(report),
-        Some(error) => Step::retry(error, report),
-    }
+    status::ended(report, round.first_error())
 }

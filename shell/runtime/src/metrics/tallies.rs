@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use flyball_api::Text;
 use flyball_plan::{Amount, Metric, Tally};
@@ -34,8 +35,8 @@ struct Sum {
 }
 
 impl Tallies {
-    /// Adds what a sync counted.
-    pub(crate) fn add(&self, tallies: &[Tally]) {
+    /// Adds what a sync counted that took this long.
+    pub(crate) fn add(&self, tallies: &[Tally], took: Duration) {
         if tallies.is_empty() {
             return;
         }
@@ -52,13 +53,8 @@ impl Tallies {
             let sum = sums.series.entry(tally.labels.clone()).or_default();
             match tally.amount {
                 Amount::Count(more) => sum.count += more,
-                Amount::Took(time) => {
-                    sum.count += 1;
-                    sum.seconds += time.as_secs_f64();
-                    sum.buckets.resize(bounds.len() + 1, 0);
-                    let above = |bound: &u64| u128::from(*bound) < time.as_millis();
-                    sum.buckets[bounds.partition_point(above)] += 1;
-                }
+                Amount::Took(time) => sum.keep(time, bounds),
+                Amount::Sync => sum.keep(took, bounds),
             }
         }
     }
@@ -87,6 +83,15 @@ impl Collector for Tallies {
 }
 
 impl Sum {
+    /// Keeps one more time.
+    fn keep(&mut self, time: Duration, bounds: &[u64]) {
+        self.count += 1;
+        self.seconds += time.as_secs_f64();
+        self.buckets.resize(bounds.len() + 1, 0);
+        let above = |bound: &u64| Duration::from_millis(*bound) < time;
+        self.buckets[bounds.partition_point(above)] += 1;
+    }
+
     fn encode(&self, metric: &Metric, encoder: &mut MetricEncoder<'_>) -> fmt::Result {
         if metric.buckets_ms.is_empty() {
             return encoder.encode_counter::<NoLabelSet, _, f64>(&self.count, None);
@@ -100,8 +105,6 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use prometheus_client::encoding::text::encode;
     use prometheus_client::registry::Registry;
 
@@ -134,7 +137,12 @@ mod tests {
             labels: Vec::new(),
             amount: Amount::Took(Duration::from_millis(millis)),
         };
-        tallies.add(&[count("a"), count("b"), count("a"), took(100), took(5_000)]);
+        let sync = Tally {
+            amount: Amount::Sync,
+            ..took(0)
+        };
+        let all = [count("a"), count("b"), count("a"), took(100), sync];
+        tallies.add(&all, Duration::from_secs(5));
         let mut registry = Registry::default();
         registry.register_collector(Box::new(tallies));
         let mut text = String::new();
