@@ -60,6 +60,7 @@ impl flyball_serving::Health for Checks {
             .map(|check| Check {
                 name: check.name,
                 result: check.result,
+                needed: check.needed,
             })
             .collect()
     }

@@ -9,6 +9,9 @@ use flyball_informer::{Readiness, Snapshot, Watch};
 /// garbage collector does.
 const EVERYTHING_PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long it waits for a kind whose list fails instead of being on its way.
+const BROKEN_PATIENCE: Duration = Duration::from_secs(5);
+
 /// What a controller sees besides the kinds it watches by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sight {
@@ -47,10 +50,18 @@ impl Sight {
                 .iter()
                 .any(|(kind, ready)| *kind == watch.kind() && ready.synced)
         });
-        let settled = |ready: &Readiness| ready.synced || ready.since >= EVERYTHING_PATIENCE;
         let mut others = readiness.iter().map(|(_, ready)| ready);
-        named && (self != Self::Everything || others.all(settled))
+        named && (self != Self::Everything || others.all(is_settled))
     }
+}
+
+/// Whether a kind need not be waited for any longer.
+fn is_settled(ready: &Readiness) -> bool {
+    let patience = match ready.last_error {
+        Some(_) => BROKEN_PATIENCE,
+        None => EVERYTHING_PATIENCE,
+    };
+    ready.synced || ready.since >= patience
 }
 
 #[cfg(test)]
@@ -77,6 +88,21 @@ mod tests {
         for (sight, hears) in [(Sight::Named, false), (Sight::Everything, true)] {
             assert!(sight.hears_of(PODS, Pod::KIND));
             assert_eq!(sight.hears_of(PODS, Node::KIND), hears);
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_waited_for_less_than_what_is_slow() {
+        for (synced, broken, seconds, settled) in [
+            (true, true, 0, true),
+            (false, false, 29, false),
+            (false, false, 30, true),
+            (false, true, 4, false),
+            (false, true, 5, true),
+        ] {
+            let mut ready = readiness(synced, seconds);
+            ready.last_error = broken.then(|| "no conversion".to_owned());
+            assert_eq!(is_settled(&ready), settled);
         }
     }
 

@@ -8,7 +8,7 @@ use flyball_apiserver::{ApiServer, Authority, AuthorityError, Listening, OpenFai
 use flyball_client::Client;
 use flyball_kubelets::{Settings as NodeSettings, SettingsInvalid};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
-use flyball_runtime::{Decision, Decisions, Running};
+use flyball_runtime::{Check, Decision, Decisions, Running};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
@@ -218,7 +218,7 @@ impl Plane {
     pub fn is_synced(&self) -> bool {
         let ready = |(_, running): &(Part, Running)| {
             let checks = running.health().ready();
-            checks.iter().all(|check| check.result.is_ok())
+            checks.iter().all(Check::is_well)
         };
         self.running.iter().all(ready)
     }

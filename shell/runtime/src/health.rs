@@ -8,7 +8,7 @@ use flyball_informer::{Readiness, Snapshot};
 use crate::caches::Caches;
 use crate::clock::{Clock, lock};
 use crate::discovery::Discovered;
-use crate::loops::Loops;
+use crate::loops::{Loop, Loops};
 use crate::term::Term;
 
 /// One named check and what it found.
@@ -18,6 +18,30 @@ pub struct Check {
     pub name: String,
     /// What is wrong, if anything.
     pub result: Result<(), String>,
+    /// Whether the process as a whole is not well without it; otherwise it is told, and no more.
+    pub needed: bool,
+}
+
+impl Check {
+    fn needed(name: impl Into<String>, result: Result<(), String>) -> Self {
+        Self {
+            name: name.into(),
+            result,
+            needed: true,
+        }
+    }
+
+    fn told(name: impl Into<String>, result: Result<(), String>) -> Self {
+        Self {
+            needed: false,
+            ..Self::needed(name, result)
+        }
+    }
+
+    /// Whether nothing is wrong that matters to the process as a whole.
+    pub fn is_well(&self) -> bool {
+        self.result.is_ok() || !self.needed
+    }
 }
 
 /// Answers questions about the health of a running process.
@@ -41,14 +65,9 @@ impl Health {
         } else {
             Ok(())
         };
-        let mut checks = vec![Check {
-            name: "leaderElection".to_owned(),
-            result: election,
-        }];
-        checks.extend(self.loops.iter().map(|each| Check {
-            name: each.descriptor.name.into(),
-            result: Ok(()),
-        }));
+        let mut checks = vec![Check::needed("leaderElection", election)];
+        let loops = self.loops.iter();
+        checks.extend(loops.map(|each| Check::needed(each.descriptor.name, Ok(()))));
         checks
     }
 
@@ -63,17 +82,32 @@ impl Health {
         self.caches.snapshot()
     }
 
-    /// Whether each kind has been listed and is being watched, by resource: one that is not names
-    /// itself and why. A watch that is merely being opened again is no trouble yet.
+    /// Whether each controller has seen enough to begin, and each kind has been listed and is being
+    /// watched: what is not names itself and why. A watch that is merely being opened again is no
+    /// trouble yet.
+    ///
+    /// A kind that nobody watches by name, or a group that could not be discovered, is told and
+    /// no more: there is always a broken one among those of other people.
     pub fn ready(&self) -> Vec<Check> {
         let now = self.clock.monotonic();
-        let readiness = self.caches.readiness(now).into_iter();
-        let mut checks: Vec<Check> = readiness
-            .map(|(kind, ready)| Check {
-                name: format!("informer/{kind}"),
-                result: judge(ready),
-            })
+        let begun = |each: &Arc<Loop>| match each.has_begun() {
+            true => Ok(()),
+            false => Err("waiting for the first lists".to_owned()),
+        };
+        let loops = self.loops.iter();
+        let mut checks: Vec<Check> = loops
+            .map(|each| Check::needed(each.descriptor.name, begun(each)))
             .collect();
+        checks.extend(self.caches.slots().iter().map(|slot| {
+            let (name, result) = (
+                format!("informer/{}", slot.kind),
+                judge(slot.readiness(now)),
+            );
+            match slot.partial {
+                true => Check::told(name, result),
+                false => Check::needed(name, result),
+            }
+        }));
         checks.extend(self.discovery());
         checks
     }
@@ -90,14 +124,10 @@ impl Health {
             None if fares.asked == 0 => Err("not answered yet".to_owned()),
             None => Ok(()),
         };
-        let whole = Check {
-            name: "discovery".to_owned(),
-            result,
-        };
-        let failures = fares.failures.iter().map(|(group, reason)| Check {
-            name: format!("discovery/{group}"),
-            result: Err(reason.clone()),
-        });
+        let whole = Check::told("discovery", result);
+        let failures = fares.failures.iter();
+        let failures = failures
+            .map(|(group, reason)| Check::told(format!("discovery/{group}"), Err(reason.clone())));
         [whole].into_iter().chain(failures).collect()
     }
 }

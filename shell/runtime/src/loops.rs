@@ -1,5 +1,6 @@
 //! Runs controllers: changes in, syncs out, as many at once as each allows.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub(crate) struct Loop {
     executor: Executor,
     decisions: Decisions,
     tallies: Tallies,
+    /// Whether it has seen enough to begin; so it stays.
+    begun: AtomicBool,
 }
 
 /// All controllers of the process.
@@ -52,6 +55,7 @@ impl Loops {
                     executor,
                     decisions: decisions.clone(),
                     tallies: tallies.clone(),
+                    begun: AtomicBool::new(false),
                 })
             })
             .collect();
@@ -120,6 +124,11 @@ impl Loops {
 }
 
 impl Loop {
+    /// Whether it has seen enough to begin. Once filled, a cache keeps serving.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Acquire)
+    }
+
     /// Syncs keys while this process leads, until told to stop; then ends intake, lets what runs
     /// come to an end and returns.
     pub(crate) async fn run(
@@ -130,10 +139,9 @@ impl Loop {
         mut stop: Stop,
     ) {
         let mut leading = term.leading();
-        let mut synced = false;
         loop {
-            // Once filled, a cache keeps serving.
-            synced = synced || self.is_synced(&caches, clock);
+            let synced = self.has_begun() || self.is_synced(&caches, clock);
+            self.begun.store(synced, Ordering::Release);
             // The term may be over by the clock before anybody has said so: a sync that may not
             // write comes back at once, and would do so again and again.
             let leads = *leading.borrow_and_update() && term.may_write(clock.monotonic());

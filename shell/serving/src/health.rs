@@ -58,6 +58,8 @@ pub struct Check {
     pub name: String,
     /// `Err` carries the reason, without secrets.
     pub result: Result<(), String>,
+    /// Whether the probe fails with it; otherwise it is listed, and no more.
+    pub needed: bool,
 }
 
 impl Check {
@@ -66,6 +68,7 @@ impl Check {
         Self {
             name: name.into(),
             result: Ok(()),
+            needed: true,
         }
     }
 
@@ -74,6 +77,15 @@ impl Check {
         Self {
             name: name.into(),
             result: Err(reason.into()),
+            needed: true,
+        }
+    }
+
+    /// The same check, without which the process as a whole is well all the same.
+    pub fn not_needed(self) -> Self {
+        Self {
+            needed: false,
+            ..self
         }
     }
 }
@@ -120,13 +132,20 @@ fn answer_all(checks: &[Check], probe: Probe, target: &Target) -> Reply {
     let verbose = target.has("verbose");
     let mut lines = String::new();
     let mut failed: Vec<&str> = Vec::new();
-    for Check { name, result } in checks {
+    for Check {
+        name,
+        result,
+        needed,
+    } in checks
+    {
         // Writing to a String cannot fail.
         let _ = match result {
             _ if excluded.contains(&name.as_str()) => writeln!(lines, "[+]{name} excluded: ok"),
             Ok(()) => writeln!(lines, "[+]{name} ok"),
             Err(reason) => {
-                failed.push(name);
+                if *needed {
+                    failed.push(name);
+                }
                 tracing::debug!(probe = probe.name(), check = %name, reason, "health check failed");
                 let reason = one_line(reason);
                 let reason = if verbose && probe == Probe::Readyz {
@@ -134,7 +153,12 @@ fn answer_all(checks: &[Check], probe: Probe, target: &Target) -> Reply {
                 } else {
                     "reason withheld"
                 };
-                writeln!(lines, "[-]{name} failed: {reason}")
+                let word = if *needed {
+                    "failed"
+                } else {
+                    "failed, not needed"
+                };
+                writeln!(lines, "[-]{name} {word}: {reason}")
             }
         };
     }

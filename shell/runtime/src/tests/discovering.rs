@@ -162,6 +162,33 @@ async fn a_kind_that_cannot_be_listed_stalls_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_broken_of_other_people_is_named_and_leaves_the_process_ready() {
+    let groups = [
+        ("a.io", Some("as")),
+        ("b.io", Some("broken")),
+        ("c.io", None),
+    ];
+    let scene = Scene::begin(Sight::Everything, &groups);
+    let health = crate::Health {
+        caches: scene.caches.clone(),
+        discovered: scene.fares.clone(),
+        loops: scene.feed.loops.clone(),
+        term: Arc::new(crate::Term::forever()),
+        clock: scene.feed.clock,
+    };
+    tokio::spawn(scene.feed.clone().run(scene.caches.slots()[0].clone()));
+    pass(Duration::from_secs(5)).await;
+    let checks = health.ready();
+    let wrong: Vec<&str> = checks
+        .iter()
+        .filter(|check| check.result.is_err())
+        .map(|check| check.name.as_str())
+        .collect();
+    assert_eq!(wrong, ["informer/broken.b.io", "discovery/c.io/v1"]);
+    assert!(checks.iter().all(crate::Check::is_well));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_change_of_what_brings_resources_is_followed_soon() {
     let crds = ("apiextensions.k8s.io", Some("customresourcedefinitions"));
     let scene = Scene::begin(Sight::Discovery, &[crds, ("a.io", Some("as"))]);

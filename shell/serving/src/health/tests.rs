@@ -76,6 +76,18 @@ fn verbose_readiness_names_the_reason_on_one_line() {
 }
 
 #[test]
+fn what_is_not_needed_is_named_and_fails_nothing() {
+    let relics = || Check::failed("relics", "no conversion").not_needed();
+    let checks = [Check::ok("pods"), relics()];
+    assert_eq!(said(&checks, "/readyz"), (200, "ok".into()));
+    let body = "[+]pods ok\n[-]relics failed, not needed: no conversion\nreadyz check passed\n";
+    assert_eq!(said(&checks, "/readyz?verbose"), (200, body.into()));
+    assert_eq!(said(&checks, "/readyz/relics").0, 500);
+    let both = [broken(), vec![relics()]].concat();
+    assert_eq!(said(&both, "/readyz").0, 500);
+}
+
+#[test]
 fn an_excluded_check_does_not_count() {
     let body = "[+]leaderElection ok\n[+]pods excluded: ok\nhealthz check passed\n";
     assert_eq!(said(&broken(), "/healthz?exclude=pods"), (200, "ok".into()));
