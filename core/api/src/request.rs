@@ -53,6 +53,8 @@ pub struct Request {
     pub path: String,
     /// The JSON to send; empty for none.
     pub body: Bytes,
+    /// The tag of an answer that is known already and need not be sent again; empty for none.
+    pub known: String,
     form: Form,
 }
 
@@ -68,6 +70,7 @@ impl Request {
             method,
             path: path.into(),
             body: body.into(),
+            known: String::new(),
             form: Form::Whole,
         }
     }
@@ -93,6 +96,14 @@ impl Request {
     pub fn discovery(self) -> Self {
         Self {
             form: Form::Discovery,
+            ..self
+        }
+    }
+
+    /// The same read, to be answered only if the answer is another than the one with this tag.
+    pub fn unless(self, known: &str) -> Self {
+        Self {
+            known: known.to_owned(),
             ..self
         }
     }

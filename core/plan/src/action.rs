@@ -189,6 +189,15 @@ pub enum Action {
         /// How many are wanted; of the others no more than their number is told.
         items_max: usize,
     },
+    /// List the objects of a kind in all namespaces, past all caches: no more than their metadata.
+    Survey {
+        /// Their kind.
+        kind: Kind,
+        /// How many are wanted; of the others no more than their number is told.
+        items_max: usize,
+        /// How old an answer to somebody else's question may be.
+        age_max: Duration,
+    },
     /// Find out which resources the server has.
     Discover {
         /// How old an answer to somebody else's question may be.
@@ -225,6 +234,7 @@ impl Action {
             Self::Ask { .. }
                 | Self::Confirm { .. }
                 | Self::List { .. }
+                | Self::Survey { .. }
                 | Self::Discover { .. }
                 | Self::Record(_)
         )
@@ -240,7 +250,7 @@ impl Action {
             Self::DeleteCollection { .. } => "deletecollection",
             Self::Bind { .. } => "bind",
             Self::Ask { .. } | Self::Confirm { .. } => "get",
-            Self::List { .. } => "list",
+            Self::List { .. } | Self::Survey { .. } => "list",
             Self::Discover { .. } => "discover",
             Self::Record(_) => "record",
         }

@@ -26,7 +26,7 @@ pub enum Answer {
     /// The object as the server has it now.
     Read(Opaque),
     /// What a list found.
-    Listed(Listing),
+    Listed(Arc<Listing>),
     /// The resources that the server has.
     Discovered(Arc<Discovery>),
     /// It failed.

@@ -92,6 +92,7 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
             Action::Ask { .. }
             | Action::Confirm { .. }
             | Action::List { .. }
+            | Action::Survey { .. }
             | Action::Discover { .. }
             | Action::Record(_) => {}
         }

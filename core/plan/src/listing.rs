@@ -1,4 +1,4 @@
-//! Lists: what a server says of the objects of a kind in a namespace.
+//! Lists: what a server says of the objects of a kind, in a namespace or in all of them.
 
 use flyball_api::{DecodeError, Text, Uid};
 use serde::Deserialize;
@@ -28,6 +28,8 @@ impl Listing {
 /// What is told of an object that was listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
+    /// Its namespace.
+    pub namespace: Text,
     /// Its name.
     pub name: Text,
     /// Its identity.
@@ -78,6 +80,8 @@ struct Item {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemMeta {
+    #[serde(default)]
+    namespace: Text,
     name: Text,
     #[serde(default)]
     uid: Uid,
@@ -89,6 +93,7 @@ struct ItemMeta {
 impl From<ItemMeta> for Listed {
     fn from(meta: ItemMeta) -> Self {
         Self {
+            namespace: meta.namespace,
             name: meta.name,
             uid: meta.uid,
             deleting: meta.deletion_timestamp.is_some(),
@@ -106,7 +111,7 @@ mod tests {
     fn a_list_tells_of_some_and_counts_the_others() {
         let body = r#"{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"9",
             "continue":"more","remainingItemCount":7},"items":[
-            {"metadata":{"name":"a","uid":"1","deletionTimestamp":"2026-01-01T00:00:00Z",
+            {"metadata":{"namespace":"shop","name":"a","uid":"1","deletionTimestamp":"2026-01-01T00:00:00Z",
               "deletionGracePeriodSeconds":30,"finalizers":["x.io/y"]}},
             {"metadata":{"name":"b","uid":"2","finalizers":null},"spec":{"deep":[1]}}]}"#;
         let found = listing(body.as_bytes()).unwrap();
@@ -114,6 +119,7 @@ mod tests {
         let [a, b] = &found.items[..] else {
             panic!("{found:?}")
         };
+        assert_eq!(a.namespace, "shop");
         assert!(a.deleting && a.grace_seconds == 30 && a.finalizers == ["x.io/y"]);
         assert!(!b.deleting && b.uid == "2".into() && b.finalizers.is_empty());
     }

@@ -22,7 +22,9 @@ pub fn request_of(action: &Action) -> Option<Request> {
         | Action::Merge { .. }
         | Action::Update { .. }
         | Action::Confirm { .. } => request.metadata_only(),
-        Action::List { .. } | Action::DeleteCollection { .. } => request.metadata_list(),
+        Action::List { .. } | Action::Survey { .. } | Action::DeleteCollection { .. } => {
+            request.metadata_list()
+        }
         _ => request,
     })
 }
@@ -117,6 +119,9 @@ fn whole(action: &Action) -> Option<Request> {
             "{}?limit={items_max}",
             kind.collection_path(namespace)
         )),
+        Action::Survey {
+            kind, items_max, ..
+        } => Request::get(format!("{}?limit={items_max}", kind.collection_path(""))),
         Action::Discover { .. } | Action::Record(_) => return None,
     };
     Some(request)
@@ -174,9 +179,9 @@ pub fn answer_of(action: &Action, body: &[u8]) -> Answer {
         };
     }
     match action {
-        Action::List { kind, .. } => {
+        Action::List { kind, .. } | Action::Survey { kind, .. } => {
             return match listing(body) {
-                Ok(listing) => Answer::Listed(listing),
+                Ok(listing) => Answer::Listed(listing.into()),
                 Err(error) => unreadable(*kind, &error.to_string()),
             };
         }

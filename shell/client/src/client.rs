@@ -1,12 +1,16 @@
 //! One named client: requests in, bytes or classified errors out.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use flyball_api::ApiError;
 use flyball_api::request::{Method, Request};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::HeaderMap;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, RETRY_AFTER,
+    USER_AGENT,
+};
 use http_body_util::BodyExt;
 use kube::Config;
 use tokio::time::{Instant, timeout};
@@ -14,6 +18,7 @@ use tower::{BoxError, Service};
 
 use crate::RateLimit;
 use crate::credentials::TokenSource;
+use crate::discover::Known;
 use crate::load::{LoadError, chain};
 use crate::observe::{Observer, RequestSeen};
 use crate::permit::Permit;
@@ -44,7 +49,26 @@ pub struct Client {
     tokens: Option<Arc<TokenSource>>,
     permit: Option<Arc<dyn Permit>>,
     observer: Option<Arc<dyn Observer>>,
+    /// What the server was last found to have, for all clients of the same server.
+    pub(crate) discovered: Arc<Mutex<Option<Known>>>,
 }
+
+/// A successful answer.
+pub(crate) struct Success<B> {
+    code: u16,
+    /// By which the server knows its answer again; empty if it does not.
+    pub(crate) tag: String,
+    pub(crate) body: B,
+}
+
+impl<B> Success<B> {
+    /// Whether the answer is the one that was known, and its body empty.
+    pub(crate) fn is_known(&self) -> bool {
+        self.code == NOT_MODIFIED
+    }
+}
+
+const NOT_MODIFIED: u16 = 304;
 
 impl Client {
     /// A client for the server of `config`, introducing itself as `agent`.
@@ -82,6 +106,7 @@ impl Client {
             tokens: None,
             permit: None,
             observer: None,
+            discovered: Arc::default(),
         })
     }
 
@@ -124,6 +149,12 @@ impl Client {
     /// An answer that asks for patience (`Retry-After` on 429 or 5xx) is honoured up to ten times;
     /// every other failure is handed back at once.
     pub async fn send(&self, request: &Request) -> Result<Bytes, ApiError> {
+        let answer = self.answer(request).await;
+        answer.map(|success| success.body)
+    }
+
+    /// As [`Client::send`], with what else there is to an answer.
+    pub(crate) async fn answer(&self, request: &Request) -> Result<Success<Bytes>, ApiError> {
         let mut tries = 0;
         loop {
             let held = self.hold().await;
@@ -138,7 +169,7 @@ impl Client {
             });
             self.note(request.method, &answer, sent.elapsed(), held);
             let failure = match answer {
-                Ok((_, body)) => return Ok(body),
+                Ok(success) => return Ok(success),
                 Err(failure) => failure,
             };
             match failure.wait {
@@ -173,7 +204,7 @@ impl Client {
         });
         self.note(Method::Get, &answer, sent.elapsed(), held);
         answer
-            .map(|(_, body)| WatchStream::new(body))
+            .map(|success| WatchStream::new(success.body))
             .map_err(|failure| failure.error)
     }
 
@@ -184,14 +215,14 @@ impl Client {
         }
     }
 
-    async fn send_once(&self, request: &Request) -> Result<(u16, Bytes), Failure> {
-        let (code, body) = self.open(request).await?;
+    async fn send_once(&self, request: &Request) -> Result<Success<Bytes>, Failure> {
+        let Success { code, tag, body } = self.open(request).await?;
         let body = collect(body).await.map_err(Failure::lost)?;
-        Ok((code, body))
+        Ok(Success { code, tag, body })
     }
 
-    /// Sends the request and gives back code and body of a successful answer, still to be read.
-    async fn open(&self, request: &Request) -> Result<(u16, ResponseBody), Failure> {
+    /// Sends the request and gives back a successful answer, whose body is still to be read.
+    async fn open(&self, request: &Request) -> Result<Success<ResponseBody>, Failure> {
         let mut http = http::Request::builder()
             .method(http_method(request.method))
             .uri(&request.path)
@@ -200,6 +231,9 @@ impl Client {
         if !request.body.is_empty() {
             let content_type = request.method.content_type();
             http = http.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        if !request.known.is_empty() {
+            http = http.header(IF_NONE_MATCH, &request.known);
         }
         if let Some(tokens) = &self.tokens {
             let token = tokens
@@ -225,17 +259,16 @@ impl Client {
             .await
             .map_err(|error| Failure::lost(unanswered(&self.host, &chain(error.as_ref()))))?;
         let code = answer.status().as_u16();
-        if answer.status().is_success() {
-            return Ok((code, answer.into_body()));
+        let is_known = code == NOT_MODIFIED && !request.known.is_empty();
+        if answer.status().is_success() || is_known {
+            let tag = header(answer.headers(), ETAG).unwrap_or_default();
+            let body = answer.into_body();
+            return Ok(Success { code, tag, body });
         }
         if let (401, Some(tokens)) = (code, &self.tokens) {
             tokens.reset();
         }
-        let retry_after = answer
-            .headers()
-            .get(RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
+        let retry_after = header(answer.headers(), RETRY_AFTER);
         let body = collect(answer.into_body()).await.unwrap_or_default();
         let error = ApiError::from_response(code, retry_after.as_deref(), &body);
         // The header alone asks for patience; without it the caller decides.
@@ -249,7 +282,7 @@ impl Client {
     fn note<T>(
         &self,
         method: Method,
-        answer: &Result<(u16, T), Failure>,
+        answer: &Result<Success<T>, Failure>,
         took: Duration,
         held: Duration,
     ) {
@@ -257,7 +290,7 @@ impl Client {
             return;
         };
         let code = match answer {
-            Ok((code, _)) => Some(*code),
+            Ok(success) => Some(success.code),
             Err(failure) => Some(failure.error.code()).filter(|code| *code != 0),
         };
         let method = http_method(method);
@@ -269,6 +302,11 @@ impl Client {
             held,
         });
     }
+}
+
+fn header(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    let value = headers.get(name)?;
+    value.to_str().ok().map(str::to_owned)
 }
 
 struct Failure {

@@ -155,6 +155,7 @@ fn deed(stage: &'static str, action: &Action, answer: &Answer) -> Option<Deed> {
         Action::Ask { .. }
         | Action::Confirm { .. }
         | Action::List { .. }
+        | Action::Survey { .. }
         | Action::Discover { .. }
         | Action::Record(_) => return None,
     };

@@ -70,7 +70,8 @@ impl Discoverer {
             let failures: Vec<_> = failures
                 .map(|failure| (failure.group_version(), failure.reason.clone()))
                 .collect();
-            let has_moved = self.following.take(found).map_err(str::to_owned)?;
+            let has_moved = self.following.take((*found).clone());
+            let has_moved = has_moved.map_err(str::to_owned)?;
             Ok((has_moved, failures))
         });
         let mut fares = lock(&self.fares);

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use flyball_api::discovery::Discovery;
+use flyball_api::{ApiError, Kind};
 use flyball_client::Client;
-use flyball_plan::{Action, Actions, Answer, Progress, Written, answer_of, request_of};
+use flyball_plan::{Action, Actions, Answer, Listing, Progress, Written, answer_of, request_of};
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
 use crate::events::EventSink;
-use crate::recent_discovery::RecentDiscovery;
+use crate::recent::{Recent, RecentLists};
 use crate::term::Term;
 
 /// Requests of one controller under way at once.
@@ -24,7 +26,8 @@ pub(crate) struct Executor {
     pub(crate) term: Arc<Term>,
     pub(crate) clock: Clock,
     pub(crate) requests: Arc<Semaphore>,
-    pub(crate) recent_discovery: RecentDiscovery,
+    pub(crate) recent_discovery: Recent<Arc<Discovery>>,
+    pub(crate) recent_lists: RecentLists,
 }
 
 /// The term ended before the write was sent.
@@ -86,9 +89,28 @@ impl Executor {
             return Ok(Answer::Done(Written::default()));
         }
         if let Action::Discover { age_max } = action {
-            let found = self.recent_discovery.get(&self.client, *age_max).await;
+            let discover = async || self.client.discover().await;
+            let found = self.recent_discovery.get(*age_max, discover).await;
             return Ok(found.map_or_else(Answer::Failed, Answer::Discovered));
         }
+        if let Action::Survey { kind, age_max, .. } = action {
+            let recent = self.recent_lists.of(*kind);
+            let listed = recent.get(*age_max, async || self.survey(action, *kind).await);
+            return Ok(listed.await.map_or_else(Answer::Failed, Answer::Listed));
+        }
+        self.one_request(action).await
+    }
+
+    /// Lists a whole kind.
+    async fn survey(&self, action: &Action, kind: Kind) -> Result<Arc<Listing>, ApiError> {
+        match self.one_request(action).await {
+            Ok(Answer::Listed(listing)) => Ok(listing),
+            Ok(Answer::Failed(error)) => Err(error),
+            _ => Err(ApiError::transport(format!("no list of {kind}"))),
+        }
+    }
+
+    async fn one_request(&self, action: &Action) -> Result<Answer, TermOver> {
         let Some(request) = request_of(action) else {
             return Ok(Answer::Done(Written::default()));
         };

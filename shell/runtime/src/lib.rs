@@ -19,7 +19,7 @@ mod health;
 mod loop_thread;
 mod loops;
 mod metrics;
-mod recent_discovery;
+mod recent;
 mod run;
 mod stop;
 mod term;

@@ -21,7 +21,7 @@ use crate::feed::Feed;
 use crate::health::Health;
 use crate::loops::Loops;
 use crate::metrics::Metrics;
-use crate::recent_discovery::RecentDiscovery;
+use crate::recent::{Recent, RecentLists};
 use crate::stop::Stopper;
 use crate::term::{Term, TermPermit};
 
@@ -110,7 +110,8 @@ pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings
                 term,
                 clock,
                 requests,
-                recent_discovery: RecentDiscovery::default(),
+                recent_discovery: Recent::default(),
+                recent_lists: RecentLists::default(),
             },
         ));
     }

@@ -271,6 +271,7 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
         Action::List {
             kind, namespace, ..
         } => (format!("list {} in {namespace}", kind.kind), Value::Null),
+        Action::Survey { kind, .. } => (format!("list every {}", kind.kind), Value::Null),
         Action::Discover { .. } => ("discover".to_owned(), Value::Null),
         Action::Record(record) => {
             let kind = match record.kind {

@@ -20,7 +20,6 @@ const DISCOVERY: Known = Known {
     message: "All resources successfully discovered",
 };
 
-/// Whatever can be discovered can be read here: the condition is written for whoever looks for it.
 const PARSING: Known = Known {
     kind: "NamespaceDeletionGroupVersionParsingFailure",
     reason: "ParsedGroupVersions",
@@ -50,12 +49,12 @@ pub(super) fn updated(before: &[Value], found: &Findings, now: Timestamp) -> Opt
     let trouble = [
         (
             DISCOVERY,
-            found
-                .discovery_failure
-                .clone()
-                .map(|message| ("DiscoveryFailed", message)),
+            whole("DiscoveryFailed", &found.discovery_failure),
         ),
-        (PARSING, None),
+        (
+            PARSING,
+            whole("GroupVersionParsingFailed", &found.parsing_failure),
+        ),
         (CONTENT, content_failed(&found.failures)),
         (REMAINING, remaining(&found.remaining)),
         (FINALIZERS, finalizers(found)),
@@ -92,41 +91,36 @@ pub(super) fn updated(before: &[Value], found: &Findings, now: Timestamp) -> Opt
 
 type Trouble = Option<(&'static str, String)>;
 
+fn whole(reason: &'static str, failure: &Option<String>) -> Trouble {
+    Some((reason, failure.clone()?))
+}
+
 fn content_failed(failures: &[String]) -> Trouble {
-    if failures.is_empty() {
-        return None;
-    }
-    let mut failures = failures.to_vec();
-    failures.sort_unstable();
-    let (count, all) = (failures.len(), failures.join(", "));
-    let message = format!("Failed to delete all resource types, {count} remaining: {all}");
-    Some(("ContentDeletionFailed", message))
+    let count = failures.len();
+    let words = format!("Failed to delete all resource types, {count} remaining");
+    told("ContentDeletionFailed", &words, failures.iter().cloned())
 }
 
 fn remaining(remaining: &[(Kind, u64)]) -> Trouble {
-    let told = remaining.iter().map(|(kind, count)| {
+    let each = remaining.iter().map(|(kind, count)| {
         let (plural, group) = (kind.plural, kind.group);
         format!("{plural}.{group} has {count} resource instances")
     });
-    let all = sorted(told)?;
-    Some((
-        "SomeResourcesRemain",
-        format!("Some resources are remaining: {all}"),
-    ))
+    told("SomeResourcesRemain", "Some resources are remaining", each)
 }
 
 fn finalizers(found: &Findings) -> Trouble {
-    let told = found.finalizers.iter();
-    let all = sorted(told.map(|(name, count)| format!("{name} in {count} resource instances")))?;
-    let message = format!("Some content in the namespace has finalizers remaining: {all}");
-    Some(("SomeFinalizersRemain", message))
+    let each = found.finalizers.iter();
+    let each = each.map(|(name, count)| format!("{name} in {count} resource instances"));
+    let words = "Some content in the namespace has finalizers remaining";
+    told("SomeFinalizersRemain", words, each)
 }
 
-/// All of them in order, or `None` if there are none.
-fn sorted(told: impl Iterator<Item = String>) -> Option<String> {
-    let mut told: Vec<String> = told.collect();
-    told.sort_unstable();
-    (!told.is_empty()).then(|| told.join(", "))
+/// All of them in order after some words; no trouble if there are none.
+fn told(reason: &'static str, words: &str, each: impl Iterator<Item = String>) -> Trouble {
+    let mut each: Vec<String> = each.collect();
+    each.sort_unstable();
+    (!each.is_empty()).then(|| (reason, format!("{words}: {}", each.join(", "))))
 }
 
 #[cfg(test)]
@@ -170,6 +164,7 @@ mod tests {
         let kind = |group, plural| Kind::namespaced(group, "v1", "Thing", plural);
         let found = Findings {
             discovery_failure: Some("no answer".to_owned()),
+            parsing_failure: Some("unexpected GroupVersion string: a/b/v1".to_owned()),
             failures: vec!["second".to_owned(), "first".to_owned()],
             remaining: vec![(kind("", "pods"), 2), (kind("apps", "deployments"), 1)],
             finalizers: [("b.io/x".into(), 1), ("a.io/x".into(), 3)].into(),
@@ -177,7 +172,7 @@ mod tests {
         };
         let all = [
             "True DiscoveryFailed no answer",
-            "False ParsedGroupVersions All legacy kube types successfully parsed",
+            "True GroupVersionParsingFailed unexpected GroupVersion string: a/b/v1",
             "True ContentDeletionFailed Failed to delete all resource types, 2 remaining: first, second",
             "True SomeResourcesRemain Some resources are remaining: deployments.apps has 1 resource instances, \
              pods. has 2 resource instances",

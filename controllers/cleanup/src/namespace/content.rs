@@ -1,9 +1,11 @@
 //! How the objects of some resources are made to go: looked at, asked to go, looked at again.
 //!
 //! What has nothing in a namespace, which is most of it, costs one request: only where there is
-//! something that was not asked to go yet is anything deleted.
+//! something that was not asked to go yet is anything deleted. Where there seem to be few objects
+//! in all namespaces together, it costs less: one list of all of them answers for every namespace
+//! that is on its way out at the time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use flyball_api::discovery::{Resource, Verb};
@@ -13,6 +15,8 @@ use flyball_plan::{
 };
 
 use super::findings::Findings;
+use super::observe::SPARSE_MAX;
+use super::plan::AGE_MAX;
 
 /// Of how many objects of a resource the finalizers are counted, and how many are deleted at once
 /// where each has to be deleted on its own. Of the others only the number is known.
@@ -21,8 +25,9 @@ const ITEMS_MAX: usize = 1_000;
 /// The most objects that are deleted one by one in one sync.
 const DELETES_MAX: usize = 1_000;
 
-/// The names of the four stages.
+/// The names of the five stages.
 pub(super) struct Stages {
+    pub(super) survey: &'static str,
     pub(super) look: &'static str,
     pub(super) delete: &'static str,
     pub(super) each: &'static str,
@@ -32,9 +37,11 @@ pub(super) struct Stages {
 /// Some resources of a namespace, emptied side by side.
 pub(super) struct Portion<'a> {
     namespace: &'a str,
+    sparse: &'a BTreeSet<Kind>,
     resources: &'a [Resource],
     stages: &'a Stages,
     answers: &'a Answers,
+    surveyed: ByKind<'a>,
     looked: ByKind<'a>,
     deleted: ByKind<'a>,
     verified: ByKind<'a>,
@@ -58,15 +65,18 @@ enum Look<'a> {
 impl<'a> Portion<'a> {
     pub(super) fn new(
         namespace: &'a str,
+        sparse: &'a BTreeSet<Kind>,
         resources: &'a [Resource],
         stages: &'a Stages,
         answers: &'a Answers,
     ) -> Self {
         Self {
             namespace,
+            sparse,
             resources,
             stages,
             answers,
+            surveyed: by_kind(answers, stages.survey),
             looked: by_kind(answers, stages.look),
             deleted: by_kind(answers, stages.delete),
             verified: by_kind(answers, stages.verify),
@@ -83,7 +93,8 @@ impl<'a> Portion<'a> {
             (!actions.is_empty()).then(|| Actions::together(stage, actions))
         };
         // Each is decided by the answers to those before it.
-        let next = open(self.stages.look, Self::looks)
+        let next = open(self.stages.survey, Self::surveys)
+            .or_else(|| open(self.stages.look, Self::looks))
             .or_else(|| open(self.stages.delete, Self::deletes))
             .or_else(|| open(self.stages.each, |portion| portion.each().0))
             .or_else(|| open(self.stages.verify, Self::verifies));
@@ -105,12 +116,39 @@ impl<'a> Portion<'a> {
         }
     }
 
+    fn listable(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().filter(|it| self.can(it, Verb::List))
+    }
+
+    fn surveys(&self) -> Vec<Action> {
+        let sparse = self.listable().filter(|it| self.sparse.contains(&it.kind));
+        let survey = |it: &Resource| Action::Survey {
+            kind: it.kind,
+            items_max: SPARSE_MAX,
+            age_max: AGE_MAX,
+        };
+        sparse.map(survey).collect()
+    }
+
+    /// Whether a list of all there is shows nothing in this namespace. One that was cut off, or
+    /// that failed, shows nothing at all.
+    fn is_clear(&self, kind: Kind) -> bool {
+        let Some(Answer::Listed(all)) = self.surveyed.get(&kind) else {
+            return false;
+        };
+        let mut items = all.items.iter();
+        all.more == 0 && items.all(|item| item.namespace != self.namespace)
+    }
+
     fn looks(&self) -> Vec<Action> {
-        let listable = self.resources.iter().filter(|it| self.can(it, Verb::List));
-        listable.map(|it| self.list(it.kind)).collect()
+        let unknown = self.listable().filter(|it| !self.is_clear(it.kind));
+        unknown.map(|it| self.list(it.kind)).collect()
     }
 
     fn look(&self, resource: &Resource) -> Look<'a> {
+        if self.is_clear(resource.kind) {
+            return Look::Nothing;
+        }
         let collection = self.can(resource, Verb::DeleteCollection);
         match self.looked.get(&resource.kind).copied() {
             Some(Answer::Listed(listing)) if listing.is_empty() => Look::Nothing,
@@ -210,7 +248,7 @@ impl<'a> Portion<'a> {
                 continue;
             }
             let left = match self.verified.get(&kind).copied() {
-                Some(Answer::Listed(left)) => Some(left),
+                Some(Answer::Listed(left)) => Some(&**left),
                 Some(Answer::Failed(error)) if !is_unsupported(error) => {
                     found.failures.push(error.to_string());
                     continue;
@@ -257,7 +295,9 @@ fn by_kind<'a>(answers: &'a Answers, stage: &str) -> ByKind<'a> {
         return HashMap::new();
     };
     let kinds = round.actions.items.iter().map(|action| match action {
-        Action::List { kind, .. } | Action::DeleteCollection { kind, .. } => Some(*kind),
+        Action::List { kind, .. }
+        | Action::Survey { kind, .. }
+        | Action::DeleteCollection { kind, .. } => Some(*kind),
         _ => None,
     });
     let both = kinds.zip(&round.answers);

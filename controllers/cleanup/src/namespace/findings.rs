@@ -14,6 +14,8 @@ const FINALIZERS_SECONDS: i64 = 15;
 pub(super) struct Findings {
     /// Why it is not known which resources there are, or not of all of them.
     pub(super) discovery_failure: Option<String>,
+    /// Which group version could not be understood.
+    pub(super) parsing_failure: Option<String>,
     /// What could not be deleted, or not be looked at.
     pub(super) failures: Vec<String>,
     /// How many objects are left, by resource.
@@ -64,12 +66,17 @@ impl Findings {
 
     /// Whether a resource could not be emptied or looked at, or not all of them are known.
     pub(super) fn has_failed(&self) -> bool {
-        self.discovery_failure.is_some() || !self.failures.is_empty()
+        self.whole().next().is_some() || !self.failures.is_empty()
+    }
+
+    /// Why it is not known what there is.
+    fn whole(&self) -> impl Iterator<Item = &String> {
+        self.discovery_failure.iter().chain(&self.parsing_failure)
     }
 
     /// All that went wrong, in a line.
     pub(super) fn error(&self) -> String {
-        let all = self.discovery_failure.iter().chain(&self.failures);
+        let all = self.whole().chain(&self.failures);
         all.map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 

@@ -13,11 +13,12 @@ use super::observe::Observation;
 use super::resources::{PORTION, Resources};
 use super::{conditions, status};
 
-/// How old an answer about the server's resources may be: the namespace was left alone for longer
-/// than that, so whatever has an object in it was known to the server by then.
-const DISCOVERY_AGE_MAX: Duration = Duration::from_secs(1);
+/// How old an answer may be that is not about this namespace alone: it was left alone for longer
+/// than that, so whatever is in it was there by then.
+pub(super) const AGE_MAX: Duration = Duration::from_secs(1);
 
 const PODS: Stages = Stages {
+    survey: "pods anywhere",
     look: "pods",
     delete: "delete pods",
     each: "delete each pod",
@@ -27,24 +28,28 @@ const PODS: Stages = Stages {
 /// More resources than all of these hold cannot be emptied, and the namespace does not go.
 const OTHERS: [Stages; 4] = [
     Stages {
+        survey: "anywhere",
         look: "content",
         delete: "delete content",
         each: "delete each",
         verify: "content left",
     },
     Stages {
+        survey: "anywhere 2",
         look: "content 2",
         delete: "delete content 2",
         each: "delete each 2",
         verify: "content left 2",
     },
     Stages {
+        survey: "anywhere 3",
         look: "content 3",
         delete: "delete content 3",
         each: "delete each 3",
         verify: "content left 3",
     },
     Stages {
+        survey: "anywhere 4",
         look: "content 4",
         delete: "delete content 4",
         each: "delete each 4",
@@ -74,7 +79,7 @@ fn decide(seen: &Observation, answers: &Answers, now: Timestamp) -> Result<Step,
     if live.is_finalized() {
         return Err(Step::rest(status::finalized()));
     }
-    let found = empty(&live, answers, since(deleted_at, now))?;
+    let found = empty(seen, &live, answers, since(deleted_at, now))?;
     if let Some(updated) = conditions::updated(live.conditions(), &found, now) {
         live.set_conditions(updated);
         written(answers, "conditions", &mut live, Live::update_status)?;
@@ -135,22 +140,26 @@ fn written(
 }
 
 /// Empties the namespace as far as that goes: pods first, everything else when there are none.
-fn empty(live: &Live, answers: &Answers, since: Duration) -> Result<Findings, Step> {
+fn empty(
+    seen: &Observation,
+    live: &Live,
+    answers: &Answers,
+    since: Duration,
+) -> Result<Findings, Step> {
     let Some(round) = answers.stage("discover") else {
-        let discover = Action::Discover {
-            age_max: DISCOVERY_AGE_MAX,
-        };
+        let discover = Action::Discover { age_max: AGE_MAX };
         return Err(Step::Do(Actions::in_order("discover", vec![discover])));
     };
     let resources = Resources::of(round.answers.first());
     let mut found = Findings {
         discovery_failure: resources.failure,
+        parsing_failure: resources.malformed,
         ..Findings::default()
     };
     let pods = [(&PODS, resources.pods.as_slice())];
     let others = OTHERS.iter().zip(resources.others.chunks(PORTION));
     for (stages, resources) in pods.into_iter().chain(others) {
-        let portion = Portion::new(live.name(), resources, stages, answers);
+        let portion = Portion::new(live.name(), &seen.sparse, resources, stages, answers);
         if let Some(actions) = portion.next(since, &mut found) {
             return Err(Step::Do(actions));
         }

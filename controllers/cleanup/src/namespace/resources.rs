@@ -15,6 +15,8 @@ pub(super) struct Resources {
     pub(super) others: Vec<Resource>,
     /// Why these may not be all.
     pub(super) failure: Option<String>,
+    /// Which group version, if any, is none that can be asked for.
+    pub(super) malformed: Option<String>,
 }
 
 impl Resources {
@@ -26,6 +28,8 @@ impl Resources {
             _ => (Arc::default(), Some("no answer".to_owned())),
         };
         let is_pods = |resource: &&Resource| resource.kind.is_same_resource(&Pod::KIND);
+        let mut malformed = found.failures().iter().filter(|it| it.is_malformed());
+        let malformed = malformed.next().map(|it| it.reason.clone());
         let (pods, others) = found
             .in_namespaces()
             .partition::<Vec<&Resource>, _>(is_pods);
@@ -33,6 +37,7 @@ impl Resources {
             pods: pods.into_iter().copied().collect(),
             others: others.into_iter().copied().collect(),
             failure,
+            malformed,
         }
     }
 }
@@ -42,6 +47,7 @@ fn failure(found: &Discovery) -> Option<String> {
     let mut failures: Vec<String> = found
         .failures()
         .iter()
+        .filter(|it| !it.is_malformed())
         .map(|it| format!("{}: {}", it.group_version(), it.reason))
         .collect();
     failures.sort_unstable();

@@ -1,13 +1,15 @@
 //! Namespaces on their way out: one sync (cases), which changes lead to one and when, and what
 //! becomes of any world.
 
+mod survey;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use flyball_api::discovery::Failure;
 use flyball_api::views::{Deployment, Node, Pod, ReplicaSet, ReplicationController};
 use flyball_api::{Kind, Object};
-use flyball_plan::{Action, Answer, Subresource, Target};
+use flyball_plan::{Action, Subresource, Target};
 use flyball_testkit::laws::{self, verdict};
 use flyball_testkit::{Lawful, Moment, Runner, World, check_cases_in};
 use proptest::prelude::*;
@@ -168,6 +170,23 @@ fn a_group_that_cannot_be_discovered_keeps_the_namespace_and_is_named() {
     world.undiscovered(Vec::new());
     settle(&mut world);
     assert_eq!(world.objects().count(), 0);
+}
+
+#[test]
+fn a_group_version_that_is_none_keeps_the_namespace_and_is_named() {
+    let mut world = World::of([namespace("a", true)]);
+    world.undiscovered(vec![Failure {
+        group: "a/b".into(),
+        version: "v1".into(),
+        reason: "unexpected GroupVersion string: a/b/v1".to_owned(),
+    }]);
+    let mut runner = Runner::new(NamespaceController, &world);
+    let ended = runner.converge(&mut world, |_| {}, &mut |_| Ok(()));
+    assert!(ended.is_err_and(|why| why.contains("keeps failing")));
+    let all = &world.json(Namespace::KIND, "", "a").unwrap()["status"]["conditions"];
+    assert_eq!(all[0]["status"], "False", "{all}");
+    assert_eq!(all[1]["reason"], "GroupVersionParsingFailed", "{all}");
+    assert_eq!(all[1]["message"], "unexpected GroupVersion string: a/b/v1");
 }
 
 #[test]
@@ -340,23 +359,31 @@ proptest! {
         for upset in &upsets {
             upset.happen(&mut world);
         }
-        let mut runner = Runner::behind(NamespaceController, &world, known);
-        let mut watch = |moment: Moment<'_>| match moment {
-            Moment::Before { action, world, .. } => is_right(action, world),
-            Moment::After { answer: Answer::Discovered(_), .. } | Moment::After { .. } => Ok(()),
-            Moment::Stage { .. } => Ok(()),
-        };
-        for _ in 0..8 {
-            world.advance(PATIENCE);
-            for _ in 0..20 {
-                match runner.sync(&mut world, &mut watch) {
-                    Ok(Ok(_)) => {}
-                    Ok(Err(_)) => break,
-                    Err(why) => return verdict(Err(why)),
-                }
+        verdict(stale(NamespaceController, world, known))?;
+    }
+}
+
+/// Syncs from caches that stand still, for a while.
+fn stale<C>(controller: C, mut world: World, known: u64) -> Result<(), String>
+where
+    C: Controller<Key = ObjectName>,
+{
+    let mut runner = Runner::behind(controller, &world, known);
+    let mut watch = |moment: Moment<'_>| match moment {
+        Moment::Before { action, world, .. } => is_right(action, world),
+        _ => Ok(()),
+    };
+    for _ in 0..8 {
+        world.advance(PATIENCE);
+        for _ in 0..20 {
+            match runner.sync(&mut world, &mut watch) {
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) => break,
+                Err(why) => return Err(why),
             }
         }
     }
+    Ok(())
 }
 
 #[test]

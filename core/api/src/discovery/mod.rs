@@ -44,11 +44,26 @@ pub struct Failure {
 impl Failure {
     /// `apps/v1`, or `v1` for the core group.
     pub fn group_version(&self) -> String {
-        match self.group.as_str() {
-            "" => self.version.to_string(),
-            group => format!("{group}/{}", self.version),
-        }
+        group_version(&self.group, &self.version)
     }
+
+    /// Whether the group or the version is none that a path could name.
+    pub fn is_malformed(&self) -> bool {
+        is_malformed(&self.group, &self.version)
+    }
+}
+
+fn group_version(group: &str, version: &str) -> String {
+    match group {
+        "" => version.to_owned(),
+        group => format!("{group}/{version}"),
+    }
+}
+
+/// Upstream, `apimachinery/pkg/runtime/schema/group_version.go`: a group version has one slash at
+/// most.
+fn is_malformed(group: &str, version: &str) -> bool {
+    group.contains('/') || version.contains('/')
 }
 
 /// The resources that a server has, as far as it could tell.

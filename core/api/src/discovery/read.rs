@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::{Discovery, Failure, Resource, Verbs};
+use super::{Discovery, Failure, Resource, Verbs, group_version, is_malformed};
 use crate::{DecodeError, Kind, Text};
 
 /// A version of a group that is yet to be asked for.
@@ -57,7 +57,10 @@ impl Reading {
             Root {
                 groups: Some(groups),
                 ..
-            } => Ok(groups.into_iter().flat_map(Group::parts).collect()),
+            } => {
+                let parts = groups.into_iter().flat_map(Group::parts);
+                Ok(parts.filter(|part| self.is_askable(part)).collect())
+            }
             Root {
                 versions: Some(versions),
                 ..
@@ -125,6 +128,16 @@ impl Reading {
         )
     }
 
+    /// Whether a path can name it; one that none can counts as a failure.
+    fn is_askable(&mut self, part: &Part) -> bool {
+        let is_malformed = is_malformed(&part.group, &part.version);
+        if is_malformed {
+            let name = group_version(&part.group, &part.version);
+            self.part_failed(part, format!("unexpected GroupVersion string: {name}"));
+        }
+        !is_malformed
+    }
+
     fn aggregated(&mut self, group: AggregatedGroup) {
         for (rank, version) in group.versions.into_iter().enumerate() {
             let part = Part {
@@ -132,11 +145,11 @@ impl Reading {
                 version: version.version,
                 rank,
             };
+            if !self.is_askable(&part) {
+                continue;
+            }
             if version.freshness == "Stale" {
-                let name = match part.group.as_str() {
-                    "" => part.version.to_string(),
-                    group => format!("{group}/{}", part.version),
-                };
+                let name = group_version(&part.group, &part.version);
                 self.part_failed(&part, format!("stale GroupVersion discovery: {name}"));
             }
             for found in version.resources {

@@ -98,6 +98,32 @@ fn without_aggregation_groups_are_asked_for_one_by_one() {
 }
 
 #[test]
+fn a_group_version_that_no_path_can_name_counts_as_failed_and_hides_no_other() {
+    let resources = r#""resources":[{"resource":"things","scope":"Namespaced","verbs":["delete"],
+        "responseKind":{"kind":"Thing"}}]"#;
+    let aggregated = format!(
+        r#"{{"items":[{{"metadata":{{"name":"a/b"}},"versions":[{{"version":"v1",{resources}}}]}},
+            {{"metadata":{{"name":"c.io"}},"versions":[{{"version":"v1/x",{resources}}},{{"version":"v1",{resources}}}]}}]}}"#
+    );
+    let groups = r#"{"groups":[{"name":"a/b","versions":[{"version":"v1"}]},
+        {"name":"c.io","versions":[{"version":"v1/x"}]}]}"#;
+    for body in [aggregated.as_str(), groups] {
+        let mut reading = Reading::new();
+        assert_eq!(reading.root(body.as_bytes()).unwrap(), []);
+        let found = reading.finish();
+        let failed = found.failures().iter();
+        let failed: Vec<_> = failed
+            .map(|it| (it.reason.as_str(), it.is_malformed()))
+            .collect();
+        let words = |name: &str| format!("unexpected GroupVersion string: {name}");
+        let (one, two) = (words("a/b/v1"), words("c.io/v1/x"));
+        assert_eq!(failed, [(one.as_str(), true), (two.as_str(), true)]);
+        let usable = usize::from(body != groups);
+        assert_eq!(found.in_namespaces().count(), usable);
+    }
+}
+
+#[test]
 fn what_is_no_discovery_is_an_error() {
     for body in ["", "null", "[]", "{}", "<html>", r#"{"kind":"Status"}"#] {
         assert!(Reading::new().root(body.as_bytes()).is_err(), "{body}");

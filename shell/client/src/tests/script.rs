@@ -18,6 +18,7 @@ use crate::Client;
 pub(crate) struct Answer {
     pub(crate) code: u16,
     pub(crate) retry_after: Option<&'static str>,
+    pub(crate) tag: Option<&'static str>,
     pub(crate) body: Vec<io::Result<Bytes>>,
     /// `None`: never.
     pub(crate) after: Option<Duration>,
@@ -34,6 +35,7 @@ impl Answer {
         Self {
             code,
             retry_after: None,
+            tag: None,
             body,
             after: Some(Duration::ZERO),
         }
@@ -42,6 +44,13 @@ impl Answer {
     pub(crate) fn retry_after(self, seconds: &'static str) -> Self {
         Self {
             retry_after: Some(seconds),
+            ..self
+        }
+    }
+
+    pub(crate) fn tagged(self, tag: &'static str) -> Self {
+        Self {
+            tag: Some(tag),
             ..self
         }
     }
@@ -145,6 +154,9 @@ impl tower::Service<http::Request<Bytes>> for Script {
                 response
                     .headers_mut()
                     .insert("retry-after", seconds.parse().unwrap());
+            }
+            if let Some(tag) = answer.tag {
+                response.headers_mut().insert("etag", tag.parse().unwrap());
             }
             Ok(response)
         })

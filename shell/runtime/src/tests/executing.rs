@@ -16,7 +16,7 @@ use super::api::{Answer, Api, Asked, status};
 use crate::clock::Clock;
 use crate::events::{EventSink, EventTeller};
 use crate::executor::{Executor, REQUESTS_MAX};
-use crate::recent_discovery::RecentDiscovery;
+use crate::recent::{Recent, RecentLists};
 use crate::term::{Term, TermPermit};
 
 fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
@@ -35,7 +35,8 @@ fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
             term,
             clock,
             requests,
-            recent_discovery: RecentDiscovery::default(),
+            recent_discovery: Recent::default(),
+            recent_lists: RecentLists::default(),
         },
         teller,
     )

@@ -361,6 +361,7 @@ fn deed_told(action: &Action) -> String {
         | Action::List {
             kind, namespace, ..
         } => format!("{} {kind} in {namespace}", action.verb()),
+        Action::Survey { kind, .. } => format!("{} {kind} everywhere", action.verb()),
         Action::Discover { .. } => action.verb().to_owned(),
         Action::Patch { target, .. }
         | Action::Merge { target, .. }

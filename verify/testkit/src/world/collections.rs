@@ -38,19 +38,22 @@ impl World {
         self.verbs.get(&kind).copied().unwrap_or_else(Verbs::all)
     }
 
+    /// The objects of a kind in a namespace, or in all of them.
     pub(super) fn list_metadata(
         &self,
         kind: Kind,
-        namespace: &str,
+        namespace: Option<&str>,
         items_max: usize,
     ) -> Result<Answer, ApiError> {
         self.offered(kind, Verb::List)?;
-        let inside = |id: &super::Id| id.0 == kind && id.1.namespace == namespace;
+        let inside = |id: &super::Id| {
+            id.0 == kind && namespace.is_none_or(|namespace| id.1.namespace == namespace)
+        };
         let found = self.objects.iter().filter(|(id, _)| inside(id));
         let mut items: Vec<Listed> = found.map(|(_, object)| listed(object)).collect();
         let more = items.len().saturating_sub(items_max) as u64;
         items.truncate(items_max);
-        Ok(Answer::Listed(Listing { items, more }))
+        Ok(Answer::Listed(Listing { items, more }.into()))
     }
 
     pub(super) fn delete_collection(
@@ -83,6 +86,7 @@ fn listed(object: &Value) -> Listed {
     let finalizers = metadata["finalizers"].as_array();
     let finalizers = finalizers.into_iter().flatten().filter_map(Value::as_str);
     Listed {
+        namespace: text("namespace").into(),
         name: text("name").into(),
         uid: text("uid").into(),
         deleting: !metadata["deletionTimestamp"].is_null(),

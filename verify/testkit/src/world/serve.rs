@@ -102,7 +102,10 @@ impl World {
                 kind,
                 namespace,
                 items_max,
-            } => self.list_metadata(*kind, namespace, *items_max),
+            } => self.list_metadata(*kind, Some(namespace), *items_max),
+            Action::Survey {
+                kind, items_max, ..
+            } => self.list_metadata(*kind, None, *items_max),
             Action::Discover { .. } => Ok(Answer::Discovered(Arc::new(self.discovery()))),
             Action::Record(record) => {
                 self.records.push(record.clone());

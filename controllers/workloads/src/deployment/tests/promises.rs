@@ -266,6 +266,7 @@ impl Judge {
             Action::Ask { .. }
             | Action::Confirm { .. }
             | Action::List { .. }
+            | Action::Survey { .. }
             | Action::Discover { .. } => Ok(()),
         }
     }
