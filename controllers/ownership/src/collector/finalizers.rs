@@ -1,11 +1,11 @@
 //! The two finalizers by which a server asks the collector to act before an object goes.
 
-use flyball_api::views::Partial;
 use flyball_api::{Lineage, Object, Text};
 use flyball_informer::Brief;
-use flyball_plan::{Action, Actions, Answer, Answers, Body, Precondition, Report, Step, Target};
+use flyball_plan::{Action, Actions, Answers, Body, Precondition, Report, Step, Target};
 use serde_json::{Value, json};
 
+use super::clash::{look_again, unchanged};
 use super::observe::Seen;
 use super::status;
 
@@ -44,20 +44,12 @@ pub(super) fn take_off(finalizer: &str, object: &Seen, answers: &Answers, report
         Some(error) if error.is_conflict() => error.to_string(),
         Some(error) => return Step::retry(error, report),
     };
-    let Some(looked) = answers.stage("look") else {
-        let look = Action::Confirm {
-            target: object.target.clone(),
-            uid: object.uid.clone(),
-        };
-        return Step::Do(Actions::in_order("look", vec![look]));
-    };
-    let live = match looked.answers.first().map(Live::of) {
-        Some(Live::Is(live)) => live,
-        Some(Live::Gone) => return Step::rest(status::gone_already()),
-        Some(Live::Unknown) | None => return Step::retry(refusal, report),
+    let live = match look_again(object, &refusal, &report, answers) {
+        Ok(live) => live,
+        Err(step) => return step,
     };
     let finalizers = live.lineage().finalizers;
-    if *live.uid() != object.uid || !has(&live.lineage(), finalizer) {
+    if !has(&live.lineage(), finalizer) {
         return Step::rest(status::gone_already());
     }
     let Some(round) = answers.stage("finalize again") else {
@@ -68,38 +60,6 @@ pub(super) fn take_off(finalizer: &str, object: &Seen, answers: &Answers, report
         None => Step::rest(report),
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
-    }
-}
-
-/// An object as the server has it.
-pub(super) enum Live {
-    /// There it is.
-    Is(Partial),
-    /// There is none of its name.
-    Gone,
-    /// The server did not say.
-    Unknown,
-}
-
-impl Live {
-    /// What an answer says.
-    pub(super) fn of(answer: &Answer) -> Self {
-        match answer {
-            Answer::Failed(error) if error.is_object_not_found() => Self::Gone,
-            Answer::Read(found) => match Partial::decode(found.json().as_bytes()) {
-                Ok(found) => Self::Is(found),
-                Err(_) => Self::Unknown,
-            },
-            _ => Self::Unknown,
-        }
-    }
-}
-
-/// That an object is exactly as the server had it.
-pub(super) fn unchanged(live: &Partial) -> Precondition {
-    Precondition {
-        uid: Some(live.uid().clone()),
-        resource_version: Some(live.resource_version().into()),
     }
 }
 

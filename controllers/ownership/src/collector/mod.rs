@@ -23,6 +23,7 @@
 //! Unlike upstream it does not read an object again before it deletes it: the delete fails if the
 //! object is not as it was seen, and only then it is read.
 
+mod clash;
 mod finalizers;
 mod graph;
 mod item;

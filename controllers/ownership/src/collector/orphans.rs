@@ -9,7 +9,8 @@ use flyball_api::{Object, OwnerReference};
 use flyball_plan::{Action, Actions, Answer, Answers, Precondition, Round, Step, Target};
 use serde_json::{Value, json};
 
-use super::finalizers::{Live, ORPHAN, merge, take_off, unchanged};
+use super::clash::{Live, unchanged};
+use super::finalizers::{ORPHAN, merge, take_off};
 use super::observe::{Dependent, Seen};
 use super::status;
 

@@ -10,7 +10,8 @@ use flyball_plan::{
     Action, Actions, Answer, Answers, Precondition, Propagation, Record, RecordKind, Round, Step,
 };
 
-use super::finalizers::{FOREGROUND, Live, ORPHAN};
+use super::clash::{look_again, unchanged};
+use super::finalizers::{FOREGROUND, ORPHAN};
 use super::observe::{Owner, Seen, Standing};
 use super::plan::UNKNOWN_KIND;
 use super::{orphans, status};
@@ -267,7 +268,7 @@ fn propagation(object: &Seen, foreground: bool) -> Propagation {
 }
 
 /// Deletes the object if it is as it was judged. If it has changed but for its owners, which are
-/// what it was judged by, it is deleted all the same: what changes all the time would never go.
+/// what it was judged by, it is deleted in the state it has by then.
 fn delete(
     object: &Seen,
     version: Text,
@@ -276,17 +277,17 @@ fn delete(
     answers: &Answers,
 ) -> Step {
     let report = status::garbage(how);
-    let deletion = |resource_version| Action::Delete {
+    let deletion = |precondition| Action::Delete {
         target: object.target.clone(),
-        precondition: Precondition {
-            uid: Some(object.uid.clone()),
-            resource_version,
-        },
+        precondition,
         propagation: Some(how),
         grace_seconds: None,
     };
     let Some(round) = answers.stage("delete") else {
-        first.push(deletion(Some(version)));
+        first.push(deletion(Precondition {
+            uid: Some(object.uid.clone()),
+            resource_version: Some(version),
+        }));
         return Step::Do(Actions::in_order("delete", first));
     };
     let refusal = match round.first_error() {
@@ -297,26 +298,15 @@ fn delete(
         Some(error) if error.is_conflict() => error.to_string(),
         Some(error) => return Step::retry(error, report),
     };
-    let Some(looked) = answers.stage("look") else {
-        let look = Action::Confirm {
-            target: object.target.clone(),
-            uid: object.uid.clone(),
-        };
-        return Step::Do(Actions::in_order("look", vec![look]));
+    let live = match look_again(object, &refusal, &report, answers) {
+        Ok(live) => live,
+        Err(step) => return step,
     };
-    let live = match looked.answers.first().map(Live::of) {
-        Some(Live::Is(live)) => live,
-        Some(Live::Gone) => return Step::rest(status::gone_already()),
-        Some(Live::Unknown) | None => return Step::retry(refusal, report),
-    };
-    if *live.uid() != object.uid {
-        return Step::rest(status::gone_already());
-    }
     if !object.has_owners(live.lineage().owners) {
         return Step::retry(refusal, status::owners_changed());
     }
     let Some(round) = answers.stage("again") else {
-        return Step::Do(Actions::in_order("again", vec![deletion(None)]));
+        return Step::Do(Actions::in_order("again", vec![deletion(unchanged(&live))]));
     };
     match round.first_error() {
         None => Step::rest(report),

@@ -1,0 +1,62 @@
+//! What to do when a write clashes: the object is looked at, as the server has it by then.
+
+use flyball_api::Object;
+use flyball_api::views::Partial;
+use flyball_plan::{Action, Actions, Answer, Answers, Precondition, Report, Step};
+
+use super::observe::Seen;
+use super::status;
+
+/// The same incarnation of the object, as the server has it after a write was refused; if there is
+/// none, or that is still to be asked, the step to take instead.
+pub(super) fn look_again(
+    object: &Seen,
+    refusal: &str,
+    report: &Report,
+    answers: &Answers,
+) -> Result<Partial, Step> {
+    let Some(looked) = answers.stage("look") else {
+        let look = Action::Confirm {
+            target: object.target.clone(),
+            uid: object.uid.clone(),
+        };
+        return Err(Step::Do(Actions::in_order("look", vec![look])));
+    };
+    match looked.answers.first().map(Live::of) {
+        Some(Live::Is(live)) if *live.uid() == object.uid => Ok(live),
+        Some(Live::Is(_) | Live::Gone) => Err(Step::rest(status::gone_already())),
+        Some(Live::Unknown) | None => Err(Step::retry(refusal, report.clone())),
+    }
+}
+
+/// An object as the server has it.
+pub(super) enum Live {
+    /// There it is.
+    Is(Partial),
+    /// There is none of its name.
+    Gone,
+    /// The server did not say.
+    Unknown,
+}
+
+impl Live {
+    /// What an answer says.
+    pub(super) fn of(answer: &Answer) -> Self {
+        match answer {
+            Answer::Failed(error) if error.is_object_not_found() => Self::Gone,
+            Answer::Read(found) => match Partial::decode(found.json().as_bytes()) {
+                Ok(found) => Self::Is(found),
+                Err(_) => Self::Unknown,
+            },
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// That an object is exactly as the server had it.
+pub(super) fn unchanged(live: &Partial) -> Precondition {
+    Precondition {
+        uid: Some(live.uid().clone()),
+        resource_version: Some(live.resource_version().into()),
+    }
+}
