@@ -258,6 +258,7 @@ mod tests {
         let told = output(&["demo", "--speed", "fast"]);
         let (out, errors) = (text(&told.stdout), text(&told.stderr));
         assert_eq!(told.status.code(), Some(0), "{out}{errors}");
+        assert_eq!(errors, "", "no log in the middle of the tour");
         assert!(!out.contains('\x1b'));
         for part in [
             "1. A Deployment of three",

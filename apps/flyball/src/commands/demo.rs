@@ -38,7 +38,7 @@ const TOGETHER: Duration = Duration::from_millis(60);
 
 /// Runs the tour; a step that does not come to its end is an error.
 pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
-    let matches = match words::read(command_line(), words)? {
+    let matches = match words::read_quietly(command_line(), words)? {
         Asked::Print(text) => return Ok(Some(text)),
         Asked::Run(matches) => matches,
     };
