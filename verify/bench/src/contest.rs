@@ -155,6 +155,19 @@ impl Contest {
         Ok(report)
     }
 
+    /// Lets every manager do the work and prints what came of it; `Ok(false)` if a limit was to be
+    /// checked and is not kept.
+    pub(crate) fn measure(
+        &self,
+        title: String,
+        limits: Limits,
+        work: impl AsyncFn(&Contender, &str, &Progress) -> Result<Figures>,
+    ) -> Result<bool> {
+        let runtime = tokio::runtime::Runtime::new()?;
+        let report = runtime.block_on(self.hold(title, limits, work))?;
+        self.conclude(&report, &[])
+    }
+
     /// Prints what came of it; `Ok(false)` if a limit was to be checked and is not kept.
     pub(crate) fn conclude(&self, report: &Report, audited: &[Figures]) -> Result<bool> {
         println!("{}", report.render());

@@ -34,6 +34,12 @@
 //! runs, and reads its resident memory: *empty*, with *pods*, *full*, and after a *restart* that finds everything in
 //! place.
 //!
+//! # `bench namespaces`
+//!
+//! Fills namespaces, deletes all of them at once and waits until those that nothing holds are gone; then those that a
+//! foreign finalizer holds must say so in their conditions. *sockets* are open connections of the manager, those to its
+//! own server included.
+//!
 //! # `bench ownership`
 //!
 //! Grows trees of owners and dependents, deletes the roots with each policy and waits until the garbage collector has
@@ -78,6 +84,7 @@ mod commits;
 mod contest;
 mod measure;
 mod memory;
+mod namespaces;
 mod ownership;
 mod plane;
 mod progress;
@@ -100,6 +107,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "engines")]
         Some(("commits", arguments)) => commits::run(arguments, || ALLOCATOR.allocated()),
         Some(("memory", arguments)) => memory::run(arguments),
+        Some(("namespaces", arguments)) => namespaces::run(arguments),
         Some(("ownership", arguments)) => ownership::run(arguments),
         Some(("plane", arguments)) => plane::run(arguments),
         Some(("workloads", arguments)) => workloads::run(arguments),
@@ -122,6 +130,7 @@ fn command_line() -> Command {
         .arg_required_else_help(true)
         .subcommand(bytes::command_line())
         .subcommand(memory::command_line())
+        .subcommand(namespaces::command_line())
         .subcommand(ownership::command_line())
         .subcommand(plane::command_line())
         .subcommand(workloads::command_line());

@@ -75,14 +75,16 @@ impl Reading {
         put("etcd CPU s", seconds(self.etcd, before.etcd));
         put("RSS MB", megabytes(self.manager.rss_kb));
         put("RSS peak MB", megabytes(self.manager.rss_kb_peak));
-        let mut writes = 0.0;
+        let (mut all, mut writes) = (0.0, 0.0);
         for (method, count) in &self.requests {
             let count = (count - before.requests.get(method).unwrap_or(&0)) as f64;
             put(&format!("{method} requests"), count);
+            all += count;
             if method != "GET" {
                 writes += count;
             }
         }
+        put("requests", all);
         put("write requests", writes);
     }
 }

@@ -62,12 +62,9 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<bool> {
         size.config_maps,
         size.bytes
     );
-    let runtime = tokio::runtime::Runtime::new()?;
-    let held = contest.hold(title, LIMITS, async |contender, label, progress| {
+    contest.measure(title, LIMITS, async |contender, label, progress| {
         fill(contender, &contest.flags, size, label, progress).await
-    });
-    let report = runtime.block_on(held)?;
-    contest.conclude(&report, &[])
+    })
 }
 
 /// One manager, empty, full and anew.

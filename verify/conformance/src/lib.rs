@@ -11,6 +11,7 @@ mod child;
 mod clients;
 mod cluster;
 mod compare;
+mod custom;
 mod e2e;
 mod faults;
 mod kubeconfig;
@@ -31,6 +32,7 @@ pub use child::Child;
 pub use clients::{ClientOptions, ClientOutcome, ClientScript, run_clients};
 pub use cluster::{Cluster, ClusterOptions, MANAGER_USER};
 pub use compare::{Side, Trial, Verdict, judge, run_side};
+pub use custom::{define, define_widgets, definition};
 pub use e2e::{
     AREAS as E2E_AREAS, E2eOptions, PAGE as E2E_PAGE, Scoreboard, Spec, SpecOutcome, SpecState,
     run_e2e,

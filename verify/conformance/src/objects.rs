@@ -68,6 +68,7 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("ReplicationController", "/api/v1", "replicationcontrollers"),
     ("ResourceQuota", "/api/v1", "resourcequotas"),
     ("ServiceAccount", "/api/v1", "serviceaccounts"),
+    ("Widget", "/apis/conformance.flyball.dev/v1", "widgets"),
 ];
 
 /// The API path of a kind, of its objects in a namespace, or of one object.

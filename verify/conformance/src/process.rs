@@ -24,12 +24,13 @@ pub const WORKLOADS: &[&str] = &[
     "replicationcontroller-controller",
 ];
 
-/// What the managers under comparison run: the workloads, and whatever becomes of their dependents.
+/// What the managers under comparison run: the workloads, and who decides what becomes of dependents and namespaces.
 pub(crate) const COMPARED: &[&str] = &[
     "deployment-controller",
     "replicaset-controller",
     "replicationcontroller-controller",
     "garbage-collector-controller",
+    "namespace-controller",
 ];
 
 /// A running manager. Dropping it kills it as `kill -9` would.
@@ -236,6 +237,14 @@ impl Manager {
     /// When it has ended.
     pub fn usage(&self) -> Result<Usage> {
         self.child.usage()
+    }
+
+    /// How many sockets it has open.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn sockets(&self) -> Result<usize> {
+        Usage::sockets(self.pid())
     }
 
     /// The end of its log.

@@ -1,6 +1,7 @@
 //! What a process has used, read from `/proc`.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -33,6 +34,18 @@ impl Usage {
             .with_context(|| format!("cannot understand /proc/{pid}"))
     }
 
+    /// How many sockets a running process has open.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn sockets(pid: u32) -> Result<usize> {
+        let folder = format!("/proc/{pid}/fd");
+        let open = fs::read_dir(&folder).with_context(|| format!("cannot read {folder}"))?;
+        // What is closed meanwhile has no target any more, and does not count.
+        let targets = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        Ok(targets.filter(|it| is_socket(it)).count())
+    }
+
     fn parse(stat: &str, status: &str) -> Option<Self> {
         // The command name may hold spaces and brackets: fields are counted after its last bracket.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -55,6 +68,10 @@ impl Usage {
     }
 }
 
+fn is_socket(target: &Path) -> bool {
+    target.to_string_lossy().starts_with("socket:")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +89,14 @@ mod tests {
                 rss_kb_peak: 2048
             }
         );
+    }
+
+    #[test]
+    fn sockets_are_told_from_other_files() {
+        assert!(is_socket(Path::new("socket:[4711]")));
+        assert!(!is_socket(Path::new("/tmp/socket:")));
+        let _socket = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        assert!(Usage::sockets(std::process::id()).unwrap() > 0);
     }
 
     #[test]

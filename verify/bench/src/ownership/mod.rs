@@ -60,8 +60,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<bool> {
             ""
         }
     );
-    let runtime = tokio::runtime::Runtime::new()?;
-    let held = contest.hold(title, LIMITS, async |contender, label, progress| {
+    contest.measure(title, LIMITS, async |contender, label, progress| {
         let trial = Trial {
             contender,
             size,
@@ -69,7 +68,5 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<bool> {
             dead_webhook,
         };
         trial.run(label, progress).await
-    });
-    let report = runtime.block_on(held)?;
-    contest.conclude(&report, &[])
+    })
 }
