@@ -5,12 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use futures::AsyncBufReadExt as _;
-use http::Request;
-use kube::Client;
-use serde::Deserialize;
-use tokio::task::JoinHandle;
 
+use super::following::{Following, Told};
 use crate::cluster::Cluster;
 
 /// What was counted.
@@ -44,26 +40,24 @@ impl Book {
 /// A running count of a namespace's pods. Dropping it ends it.
 pub(super) struct Census {
     book: Arc<Mutex<Book>>,
-    task: JoinHandle<()>,
+    _following: Following,
 }
 
 impl Census {
     pub(super) async fn start(cluster: &Cluster, namespace: &str) -> Result<Self> {
-        let client = cluster.admin().client().await?;
         let book = Arc::new(Mutex::new(Book::default()));
-        let path = format!("/api/v1/namespaces/{namespace}/pods?watch=true&resourceVersion=");
         let writer = Arc::clone(&book);
-        let task = tokio::spawn(async move {
-            // The server ends watches of readers that are slow for a moment: the next begins where the last ended.
-            let mut version = "0".to_owned();
-            loop {
-                if let Err(error) = follow(&client, &path, &mut version, &writer).await {
-                    lock(&writer).failure = Some(format!("{error:#}"));
-                    return;
-                }
+        let pods = format!("/api/v1/namespaces/{namespace}/pods");
+        let following = Following::start(cluster, &pods, move |told| {
+            let mut book = lock(&writer);
+            match told {
+                Told::Is(pod) => book.enter(&pod.uid, Some(pod.deletion_timestamp.is_none())),
+                Told::Gone(pod) => book.enter(&pod.uid, None),
+                Told::Lost(why) => book.failure = Some(why),
             }
         });
-        Ok(Self { book, task })
+        let _following = following.await?;
+        Ok(Self { book, _following })
     }
 
     /// The count so far. A census that lost its watch says so instead of a wrong number.
@@ -107,61 +101,8 @@ impl Census {
     }
 }
 
-impl Drop for Census {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 fn lock(book: &Mutex<Book>) -> std::sync::MutexGuard<'_, Book> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[derive(Deserialize)]
-struct Event {
-    #[serde(rename = "type")]
-    kind: String,
-    object: Object,
-}
-
-#[derive(Deserialize)]
-struct Object {
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
-    uid: String,
-    resource_version: String,
-    deletion_timestamp: Option<String>,
-}
-
-async fn follow(
-    client: &Client,
-    path: &str,
-    version: &mut String,
-    book: &Mutex<Book>,
-) -> Result<()> {
-    let request = Request::get(format!("{path}{version}")).body(Vec::new())?;
-    let mut stream = client.request_stream(request).await?;
-    let mut line = Vec::new();
-    while stream.read_until(b'\n', &mut line).await? > 0 {
-        let event: Event = serde_json::from_slice(&line)?;
-        let metadata = &event.object.metadata;
-        match event.kind.as_str() {
-            "ADDED" | "MODIFIED" => {
-                let lives = metadata.deletion_timestamp.is_none();
-                lock(book).enter(&metadata.uid, Some(lives));
-            }
-            "DELETED" => lock(book).enter(&metadata.uid, None),
-            _ => anyhow::bail!("{}", String::from_utf8_lossy(&line)),
-        }
-        version.clone_from(&metadata.resource_version);
-        line.clear();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

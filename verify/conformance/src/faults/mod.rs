@@ -13,10 +13,12 @@ mod crash;
 mod deletes;
 mod endpoints;
 mod failover;
+mod following;
 mod handover;
 mod lag;
 mod lease;
 mod load;
+mod ownership;
 mod pages;
 mod passthrough;
 mod proxy;
@@ -134,6 +136,26 @@ const CHECKS: &[(&str, &str, Check)] = &[
         "clashing-selectors",
         "two owners with one selector: no hot loop, no pod stolen",
         |scene| Box::pin(clash::check(scene)),
+    ),
+    (
+        "owners-stale",
+        "owners made anew and dependents moved behind watches held up twice as long: nothing of a living owner goes",
+        |scene| Box::pin(ownership::stale(scene)),
+    ),
+    (
+        "owners-kills",
+        "kill -9 at random moments of cascades: what should go goes, nothing of a living owner does",
+        |scene| Box::pin(ownership::kills(scene)),
+    ),
+    (
+        "owners-discovery",
+        "discovery that fails, lies or forgets half: named, survived, and nothing of a living owner goes",
+        |scene| Box::pin(ownership::discovery(scene)),
+    ),
+    (
+        "owners-nonsense",
+        "circles, unknown kinds, as many owners as fit: named, no hot loop, nothing of a living owner goes",
+        |scene| Box::pin(ownership::nonsense(scene)),
     ),
     (
         "service-accounts",

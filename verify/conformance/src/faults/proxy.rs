@@ -1,8 +1,9 @@
 //! A plain-HTTP proxy on loopback between a manager and the API server, for trouble on the wire.
 //!
 //! It acts in one user's name towards the server, so the audit log still tells who asked. Watches can be made to
-//! lag, and one resource at a time can be served nonsense; everything else passes through unchanged.
+//! lag, one resource at a time can be served nonsense, and so can discovery; everything else passes through unchanged.
 
+mod confusion;
 mod mischief;
 mod relay;
 
@@ -19,6 +20,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::cluster::Cluster;
 use crate::kubeconfig::Identity;
+pub(super) use confusion::Confusion;
 pub(super) use mischief::Mischief;
 pub(super) use relay::GRAFTED;
 use relay::Relay;
@@ -30,6 +32,8 @@ pub(super) struct Mood {
     pub(super) watch_lag: Duration,
     /// What is done to one resource's lists and watches.
     pub(super) mischief: Option<(&'static str, Mischief)>,
+    /// What is done to the documents of discovery.
+    pub(super) confusion: Option<Confusion>,
     /// Put a field that no schema has into every pod template on its way to the manager.
     pub(super) graft: bool,
 }

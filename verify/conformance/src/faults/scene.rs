@@ -72,11 +72,22 @@ impl Scene {
         identity: &Identity,
         extra: &[&str],
     ) -> Result<Manager> {
+        self.manager_of(WORKLOADS, cluster, identity, extra).await
+    }
+
+    /// The same with other controllers.
+    pub(super) async fn manager_of(
+        &self,
+        controllers: &[&str],
+        cluster: &Cluster,
+        identity: &Identity,
+        extra: &[&str],
+    ) -> Result<Manager> {
         let mut manager = match self.binary() {
             Some(binary) => {
-                Manager::flyball_as(cluster, identity, binary, WORKLOADS, extra).await?
+                Manager::flyball_as(cluster, identity, binary, controllers, extra).await?
             }
-            None => Manager::go_as(cluster, identity, WORKLOADS, extra).await?,
+            None => Manager::go_as(cluster, identity, controllers, extra).await?,
         };
         manager.wait_healthy().await?;
         Ok(manager)

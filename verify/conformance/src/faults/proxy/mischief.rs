@@ -108,7 +108,7 @@ async fn babble(to: &mpsc::UnboundedSender<Bytes>, mood: &mut watch::Receiver<Mo
     }
 }
 
-fn answer(code: StatusCode, content_type: &str, body: &'static str) -> Answer {
+pub(super) fn answer(code: StatusCode, content_type: &str, body: &'static str) -> Answer {
     let mut answer = Response::new(whole(Bytes::from_static(body.as_bytes())));
     *answer.status_mut() = code;
     if let Ok(value) = http::HeaderValue::from_str(content_type) {

@@ -54,6 +54,12 @@ impl Relay {
             return Ok(answer);
         }
 
+        let is_discovery = matches!(head.uri.path(), "/api" | "/apis");
+        let confusion = mood.confusion.filter(|_| is_discovery);
+        if let Some(answer) = confusion.and_then(|it| it.instead(head.uri.path())) {
+            return Ok(answer);
+        }
+
         let body = body.collect().await?.to_bytes();
         if head.method == Method::POST {
             let posted = Posted {
@@ -74,7 +80,12 @@ impl Relay {
             .method(head.method)
             .uri(target.as_str())
             .body(Body::from(body.to_vec()))?;
-        for name in [header::CONTENT_TYPE, header::ACCEPT, header::USER_AGENT] {
+        let passed = [header::CONTENT_TYPE, header::ACCEPT, header::USER_AGENT];
+        // Who is told something else must not be told that it is what the server has.
+        let tag = [header::IF_NONE_MATCH]
+            .into_iter()
+            .filter(|_| confusion.is_none());
+        for name in passed.into_iter().chain(tag) {
             if let Some(value) = head.headers.get(&name) {
                 forwarded.headers_mut().insert(name, value.clone());
             }
@@ -96,11 +107,19 @@ impl Relay {
             stream(lines)
         } else {
             let bytes = upstream.collect().await?.to_bytes();
-            whole(if grafts { graft(&bytes) } else { bytes })
+            whole(match confusion {
+                Some(confusion) => confusion.distort(&bytes),
+                None if grafts => graft(&bytes),
+                None => bytes,
+            })
         };
         let mut answer = Response::new(body);
         *answer.status_mut() = from.status;
-        for name in [header::CONTENT_TYPE, header::RETRY_AFTER] {
+        let tag = [header::ETAG].into_iter().filter(|_| confusion.is_none());
+        for name in [header::CONTENT_TYPE, header::RETRY_AFTER]
+            .into_iter()
+            .chain(tag)
+        {
             if let Some(value) = from.headers.get(&name) {
                 answer.headers_mut().insert(name, value.clone());
             }
