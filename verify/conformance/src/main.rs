@@ -18,7 +18,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use flyball_conformance::{
     Cluster, ClusterOptions, Kubelet, KubeletOptions, Manager, Scenario, Side, Tools, Upstream,
-    run_side,
+    define_widgets, run_side,
 };
 
 #[tokio::main]
@@ -228,8 +228,9 @@ async fn run(arguments: &ArgMatches) -> Result<bool> {
     Ok(passed)
 }
 
-/// What a cluster has besides the manager under test, the same on both sides: quota.
+/// What a cluster has besides the manager under test, the same on both sides: quota, and a custom kind.
 async fn environment(cluster: &Cluster) -> Result<Manager> {
+    define_widgets(&cluster.objects()).await?;
     let identity = cluster.create_identity("harness:environment").await?;
     let controllers = ["resourcequota-controller"];
     let mut manager = Manager::go_as(cluster, &identity, &controllers, &[]).await?;

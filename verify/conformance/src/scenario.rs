@@ -33,6 +33,8 @@ pub struct Scenario {
     pub name: String,
     /// What a user would expect, in a sentence or two.
     pub story: String,
+    /// Whose behaviour it shows.
+    pub controllers: Vec<String>,
     /// What happens, in order.
     pub(crate) steps: Vec<Step>,
     /// Differences that are meant to be.
@@ -57,7 +59,7 @@ pub struct Allowance {
     pub reason: String,
 }
 
-/// A thing to do or to wait for. `Kind/name` names an object in the scenario's namespace.
+/// A thing to do or to wait for. `Kind/name` names an object in the scenario's namespace, `Namespace/.` that namespace.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Step {
@@ -142,10 +144,15 @@ impl Scenario {
     }
 }
 
-/// Splits `Kind/name`.
-pub(crate) fn target(text: &str) -> Result<(&str, &str)> {
-    text.split_once('/')
-        .with_context(|| format!("target {text:?} is not of the form Kind/name"))
+/// What a target names: its kind, its namespace, which is none for the namespace itself, and its name.
+pub(crate) fn target<'a>(text: &'a str, namespace: &'a str) -> Result<(&'a str, &'a str, &'a str)> {
+    let (kind, name) = text
+        .split_once('/')
+        .with_context(|| format!("target {text:?} is not of the form Kind/name"))?;
+    Ok(match (kind, name) {
+        ("Namespace", ".") => (kind, "", namespace),
+        _ => (kind, namespace, name),
+    })
 }
 
 #[cfg(test)]
@@ -164,14 +171,17 @@ mod tests {
 
     #[test]
     fn an_unknown_step_is_refused_by_name() {
-        let text = "story: s\nsteps:\n- explode: {}\n";
+        let text = "story: s\ncontrollers: [c]\nsteps:\n- explode: {}\n";
         let error = format!("{:#}", Scenario::parse(text).unwrap_err());
         assert!(error.contains("explode"), "{error}");
     }
 
     #[test]
     fn a_target_needs_a_kind_and_a_name() {
-        assert_eq!(target("Deployment/web").unwrap(), ("Deployment", "web"));
-        assert!(target("web").is_err());
+        let web = target("Deployment/web", "shop").unwrap();
+        assert_eq!(web, ("Deployment", "shop", "web"));
+        let own = target("Namespace/.", "shop").unwrap();
+        assert_eq!(own, ("Namespace", "", "shop"));
+        assert!(target("web", "shop").is_err());
     }
 }

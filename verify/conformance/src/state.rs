@@ -41,6 +41,15 @@ impl State {
                         same.entry(pod.to_string()).or_insert((0, pod)).0 += 1;
                     }
                 }
+                "Namespace" => {
+                    for object in objects {
+                        let namespace = clean(object, names);
+                        let going = &namespace["metadata"]["deletionTimestamp"];
+                        let state =
+                            json!({ "status": namespace["status"], "deletionTimestamp": going });
+                        parts.insert("Namespace".to_owned(), state);
+                    }
+                }
                 _ => {
                     for object in objects {
                         let name = object["metadata"]["name"].as_str().unwrap_or_default();

@@ -98,9 +98,9 @@ impl Run<'_> {
                 target: text,
                 propagation,
             } => {
-                let (kind, name) = target(text)?;
+                let (kind, namespace, name) = target(text, self.namespace)?;
                 self.objects
-                    .delete(kind, self.namespace, name, *propagation)
+                    .delete(kind, namespace, name, *propagation)
                     .await
             }
             Step::Scale { target, replicas } => {
@@ -111,13 +111,13 @@ impl Run<'_> {
                 target: text,
                 image,
             } => {
-                let (kind, name) = target(text)?;
+                let (kind, namespace, name) = target(text, self.namespace)?;
                 let container = json!({ "name": "app", "image": image });
                 let patch =
                     json!({ "spec": { "template": { "spec": { "containers": [container] } } } });
                 let format = PatchKind::Strategic;
                 self.objects
-                    .patch(kind, self.namespace, name, "", format, &patch)
+                    .patch(kind, namespace, name, "", format, &patch)
                     .await
                     .map(drop)
             }
@@ -162,10 +162,10 @@ impl Run<'_> {
     }
 
     async fn merge(&self, text: &str, subresource: &str, patch: &Value) -> Result<()> {
-        let (kind, name) = target(text)?;
+        let (kind, namespace, name) = target(text, self.namespace)?;
         let format = PatchKind::Merge;
         self.objects
-            .patch(kind, self.namespace, name, subresource, format, patch)
+            .patch(kind, namespace, name, subresource, format, patch)
             .await
             .map(drop)
     }

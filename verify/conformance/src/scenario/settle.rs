@@ -20,10 +20,11 @@ pub(crate) const KINDS: &[&str] = &[
     "ReplicationController",
     "Pod",
     "ConfigMap",
+    "Widget",
     "Event",
 ];
 
-/// The objects of a namespace by kind, in the order of [`KINDS`].
+/// The objects of a namespace by kind, in the order of [`KINDS`], and the namespace itself.
 pub(crate) type Everything = Vec<(&'static str, Vec<Value>)>;
 
 /// Waits until two readings [`QUIET`] apart, and all between, are the same and every workload's generation has been
@@ -49,6 +50,8 @@ pub(super) async fn read(objects: &Objects, namespace: &str) -> Result<Everythin
     for kind in KINDS {
         all.push((*kind, objects.list(kind, namespace, "").await?));
     }
+    let itself = objects.get("Namespace", "", namespace).await?;
+    all.push(("Namespace", itself.into_iter().collect()));
     Ok(all)
 }
 
@@ -66,7 +69,7 @@ fn fingerprint(all: &Everything) -> String {
 fn is_observed(all: &Everything) -> bool {
     let workloads = all
         .iter()
-        .filter(|(kind, _)| !matches!(*kind, "Pod" | "Event"));
+        .filter(|(kind, _)| matches!(*kind, "Deployment" | "ReplicaSet" | "ReplicationController"));
     workloads.flat_map(|(_, objects)| objects).all(|object| {
         object["status"]["observedGeneration"].as_u64() >= object["metadata"]["generation"].as_u64()
     })

@@ -56,7 +56,7 @@ impl Wait {
 
     async fn holds(&self, objects: &Objects, namespace: &str) -> Result<bool> {
         let get = async |text: &str| {
-            let (kind, name) = target(text)?;
+            let (kind, namespace, name) = target(text, namespace)?;
             objects.get(kind, namespace, name).await
         };
         Ok(match self {
