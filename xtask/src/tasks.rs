@@ -76,6 +76,12 @@ const TASKS: &[Task] = &[
         run: bytes,
     },
     Task {
+        name: "parity",
+        arguments: "",
+        about: "writes docs/parity-controllers.md: what controllers do, and what shows it",
+        run: |_| tidy::write_parity(&root()),
+    },
+    Task {
         name: "protobuf-table",
         arguments: "<folder>",
         about: "writes the table of core/protobuf from upstream's Go modules in a folder",

@@ -25,7 +25,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-fn is_controller(path: &str, text: &str) -> bool {
+/// Whether a file is the `mod.rs` of a controller.
+pub(super) fn is_controller(path: &str, text: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let ["controllers", _, "src", _, "mod.rs"] = parts.as_slice() else {
         return false;

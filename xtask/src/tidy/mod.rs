@@ -18,6 +18,7 @@ mod manifests;
 mod modules;
 mod names;
 mod packages;
+mod parity;
 mod purity;
 mod sizes;
 mod sources;
@@ -150,10 +151,21 @@ const CHECKS: &[Check] = &[
         find: |project| decisions::check(&project.tree),
     },
     Check {
+        name: "parity: the page of behaviours is what the tests say",
+        find: |project| parity::check(&project.tree),
+    },
+    Check {
         name: "vocabulary: the project speaks only of itself",
         find: |project| vocabulary::check(&project.tree),
     },
 ];
+
+/// Writes the page of behaviours anew.
+pub(crate) fn write_parity(root: &Path) -> Outcome {
+    let page = parity::page(&Tree::read(root)?);
+    let path = root.join(parity::PAGE);
+    std::fs::write(&path, page).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
 
 /// Runs every check on the repository at `root` and prints what it found.
 pub(crate) fn report(root: &Path) -> Outcome {

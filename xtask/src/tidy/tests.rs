@@ -62,6 +62,7 @@ checks! {
     every_source_file_is_part_of_a_crate: "modules",
     links_to_local_files_lead_somewhere: "links",
     decisions_are_numbered_and_listed: "decisions",
+    the_page_of_behaviours_is_what_the_tests_say: "parity",
     the_project_speaks_only_of_itself: "vocabulary",
 }
 
