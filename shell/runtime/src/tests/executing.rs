@@ -426,3 +426,32 @@ async fn what_the_server_has_is_asked_for_once_by_all_who_ask_at_a_time() {
     executor.run(&both).await.unwrap();
     assert_eq!(api.asks().len(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_a_whole_kind_is_shared_by_all_who_ask_at_a_time() {
+    let empty = || Answer::Is(200, r#"{"metadata":{},"items":[]}"#.to_owned());
+    let survey = || Action::Survey {
+        kind: ReplicaSet::KIND,
+        items_max: 100,
+        age_max: Duration::from_secs(1),
+    };
+    for fails in [false, true] {
+        let api = Api::new(move |_, _| match fails {
+            false => empty(),
+            true => status(500, "InternalError"),
+        });
+        let (executor, _teller) = executor(&api, Term::forever());
+        let both = Actions::together("anywhere", vec![survey(), survey()]);
+        for round in 1..=2 {
+            let answers = executor.run(&both).await.unwrap();
+            let as_wanted = |answer: &Got| match answer {
+                Got::Listed(all) => !fails && all.is_empty(),
+                answer => fails && answer.error().is_some(),
+            };
+            assert!(answers.iter().all(as_wanted), "{answers:?}");
+            let lines: Vec<String> = api.asks().iter().map(Asked::line).collect();
+            assert_eq!(lines, vec!["GET /apis/apps/v1/replicasets?limit=100"; round]);
+            super::api::pass(Duration::from_secs(2)).await;
+        }
+    }
+}

@@ -64,8 +64,8 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
         for at in 0..DEPENDENTS {
             let name = format!("{}-{at}", owner.name);
             let hands: &[Owner] = match at {
-                0 => &[anew.clone()],
-                1 => &[haven.clone()],
+                0 => std::slice::from_ref(&anew),
+                1 => std::slice::from_ref(&haven),
                 2 => &[owner.clone(), haven.clone()],
                 _ => continue,
             };
