@@ -46,7 +46,12 @@ pub(super) fn step(
     if items.is_empty() {
         return Step::rest_for(due.next(now), Report::new("the node is alive"));
     }
-    Step::Do(Actions::together("report", items))
+    // A lease is made last, once a write has shown that the node is still the one that was seen:
+    // that of a node that is gone would be collected, and made again, and so on.
+    Step::Do(match seen.lease {
+        Some(_) => Actions::together("report", items),
+        None => Actions::in_order("report", items),
+    })
 }
 
 fn register(settings: &Settings, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
@@ -111,6 +116,16 @@ impl Due {
             lease: renew_at <= now || !held,
             heartbeat_at,
             renew_at,
+        }
+        .vouching(seen)
+    }
+
+    /// Tells the status too where a lease is to be made and nothing else would be written.
+    fn vouching(self, seen: &Observation) -> Self {
+        let is_vouched = seen.lease.is_some() || self.labels || self.taint;
+        Self {
+            status: self.status || !is_vouched,
+            ..self
         }
     }
 
