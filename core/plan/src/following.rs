@@ -83,7 +83,9 @@ impl Following {
         })
     }
 
-    /// Of the kinds that are watched because they were discovered, those that went.
+    /// Of the kinds that are watched because they were discovered, those that went. Whoever leaves
+    /// one looks at everything else once more: its objects may have gone with it and nobody was
+    /// told, so that what belonged to them waits until the kind is known again.
     pub fn gone(&self, watched: impl IntoIterator<Item = Kind>) -> Vec<Kind> {
         let wanted: Vec<Kind> = self.wanted().collect();
         let watched = watched.into_iter();

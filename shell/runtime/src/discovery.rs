@@ -102,7 +102,9 @@ impl Discoverer {
 
     /// Watches what came and leaves what went.
     fn follow(&mut self) {
-        for kind in self.following.gone(self.watched.keys().copied()) {
+        let gone = self.following.gone(self.watched.keys().copied());
+        let has_lost = !gone.is_empty();
+        for kind in gone {
             if let Some(feed) = self.watched.remove(&kind) {
                 feed.abort();
             }
@@ -115,6 +117,9 @@ impl Discoverer {
                 self.watched.insert(kind, feed);
                 tracing::debug!(resource = %kind, "watched from now on");
             }
+        }
+        if has_lost {
+            self.feed.resync();
         }
     }
 }
