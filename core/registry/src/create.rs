@@ -69,7 +69,7 @@ impl Registry {
         }
         let emptied = call.default(&mut object);
         // What admission adds and what the server sets belongs to nobody.
-        if note == Note::Update {
+        if self.notes(note) {
             managed::note(call, None, &mut object);
         }
         let review = Review::of_create(self, call, &given);

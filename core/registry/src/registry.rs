@@ -14,6 +14,7 @@ use flyball_storage::{
 pub(crate) use crate::call::Call;
 use crate::custom::Definitions;
 use crate::failure::Failure;
+use crate::managed::Note;
 use crate::object::Object;
 use crate::path::ResourcePath;
 use crate::request::Chance;
@@ -36,6 +37,7 @@ pub struct Registry {
     /// Where clients reach the server: ranges of clients, and the address that they should use.
     addresses: Vec<(String, String)>,
     requires_accounts: bool,
+    forgets_field_owners: bool,
 }
 
 impl Registry {
@@ -51,6 +53,7 @@ impl Registry {
             issuer: None,
             addresses: Vec::new(),
             requires_accounts: false,
+            forgets_field_owners: false,
         };
         registry.read_roles();
         registry.read_node_ports();
@@ -211,6 +214,17 @@ impl Registry {
     /// its account.
     pub fn require_accounts(&mut self) {
         self.requires_accounts = true;
+    }
+
+    /// Writes down no longer who set which field: for whoever has many clusters and nobody in them
+    /// who applies anything. It is a third of the work of a write.
+    pub fn forget_field_owners(&mut self) {
+        self.forgets_field_owners = true;
+    }
+
+    /// Whether a write is to be written down.
+    pub(crate) fn notes(&self, note: Note) -> bool {
+        note == Note::Update && !self.forgets_field_owners
     }
 
     pub(crate) fn requires_accounts(&self) -> bool {

@@ -77,7 +77,7 @@ impl Registry {
         let rules = call.rules();
         meta::prepare_update(call, &mut new, old)?;
         // Owners are told apart in what was sent, which need not be of the type.
-        let is_odd = note == Note::Update && managed::misfits(call, &new);
+        let is_odd = self.notes(note) && managed::misfits(call, &new);
         match part {
             Part::Body if call.resource.subresource("status").is_some() => {
                 keep(&mut new, old, |field| field == "status");
@@ -89,7 +89,7 @@ impl Registry {
         }
         let emptied = call.default(&mut new);
         // What admission adds and what the server sets belongs to nobody.
-        if note == Note::Update {
+        if self.notes(note) {
             managed::note(call, Some(old), &mut new);
         }
         if is_odd {

@@ -18,6 +18,23 @@ fn a_new_object_gets_what_only_the_server_gives() {
 }
 
 #[test]
+fn who_set_which_field_is_written_down_unless_nobody_cares() {
+    for (forgets, noted) in [(false, true), (true, false)] {
+        let mut server = Server::new();
+        if forgets {
+            server.registry.forget_field_owners();
+        }
+        let (_, made) = server.post(MAPS, &map("a"));
+        assert_eq!(made["metadata"]["managedFields"].is_array(), noted);
+        let mut other = map("a");
+        other["data"] = json!({"more": "1"});
+        let (code, changed) = server.put(&format!("{MAPS}/a"), &other);
+        assert_eq!(code, 200, "{changed}");
+        assert_eq!(changed["metadata"]["managedFields"].is_array(), noted);
+    }
+}
+
+#[test]
 fn a_name_is_taken_once_and_generated_on_request() {
     let mut server = Server::new();
     server.post(MAPS, &map("a"));
