@@ -4,6 +4,8 @@
 //! the simulator: production code is not touched, and none of this is compiled into it. The table
 //! in `docs/sim-bugs.md` says which invariant catches each, and by which seed.
 
+mod cleaning;
+
 use flyball_api::views::{BY_CONTROLLER, Pod, ReplicaSet, controller_value};
 use flyball_api::{Object, ObjectName, Uid};
 use flyball_informer::{Change, Snapshot};
@@ -49,6 +51,26 @@ pub enum Bug {
     LosesBindings,
     /// Kubelets do not hear that pods are to go.
     NeverStopsPods,
+    /// Passes over deletions that only a list shows.
+    IgnoresTombstones,
+    /// Publishes the certificate once and never looks again.
+    PublishesOnce,
+    /// Takes an owner of the same name for the owner.
+    CollectsByName,
+    /// Takes an owner that no cache shows for gone, without asking.
+    TrustsItsCache,
+    /// Collects what has another owner that lives.
+    IgnoresOtherOwners,
+    /// Lets an owner go before its dependents are free.
+    LetsGoBeforeFreeing,
+    /// Does not see some of the dependents that an owner waits for.
+    OverlooksDependents,
+    /// Takes a finalizer for removed whose removal failed.
+    LosesFinalizerRemovals,
+    /// Takes a list that failed for an empty one.
+    TakesFailedListsForEmpty,
+    /// Takes groups that cannot be asked for such as are not there.
+    PassesOverGroups,
 }
 
 /// Every bug with its name and what it is drawn from.
@@ -143,6 +165,56 @@ pub const BUGS: &[(Bug, &str, &str)] = &[
         "never-stops-pods",
         "pods stuck in Terminating",
     ),
+    (
+        Bug::IgnoresTombstones,
+        "ignores-tombstones",
+        "DeletedFinalStateUnknown dropped by a handler",
+    ),
+    (
+        Bug::PublishesOnce,
+        "publishes-once",
+        "updates of what was published are not watched",
+    ),
+    (
+        Bug::CollectsByName,
+        "collects-by-name",
+        "an owner made again under the same name keeps garbage alive",
+    ),
+    (
+        Bug::TrustsItsCache,
+        "trusts-its-cache",
+        "absent owners not confirmed: dependents of new owners collected",
+    ),
+    (
+        Bug::IgnoresOtherOwners,
+        "ignores-other-owners",
+        "an object with a living and a dead owner is collected",
+    ),
+    (
+        Bug::LetsGoBeforeFreeing,
+        "lets-go-before-freeing",
+        "orphan finalizer removed first: kubernetes#42639's kind of cascade",
+    ),
+    (
+        Bug::OverlooksDependents,
+        "overlooks-dependents",
+        "foreground deletion that does not wait for what it cannot see",
+    ),
+    (
+        Bug::LosesFinalizerRemovals,
+        "loses-finalizer-removals",
+        "lost finalizer removal: owners stuck in Terminating",
+    ),
+    (
+        Bug::TakesFailedListsForEmpty,
+        "takes-failed-lists-for-empty",
+        "a namespace finalized although a list had failed",
+    ),
+    (
+        Bug::PassesOverGroups,
+        "passes-over-groups",
+        "a namespace finalized although discovery had failed in part",
+    ),
 ];
 
 const SETS: &str = "replicaset-controller";
@@ -169,11 +241,24 @@ impl Bug {
                 let role = ObjectName::new("", "sum");
                 change.name == role
             }
+            Some(Self::IgnoresTombstones) => !change.tombstone,
+            Some(Self::PublishesOnce) if controller.starts_with("root-ca") => {
+                change.kind.plural != "configmaps" || change.resync
+            }
             Some(Self::NeverStopsPods) if controller.starts_with("simulated-pod") => {
                 !states(change)
             }
             _ => true,
         }
+    }
+
+    /// What a controller is shown of the caches, if it is not all.
+    pub(crate) fn spoil_sight(
+        bug: Option<Self>,
+        controller: &str,
+        shown: &Snapshot,
+    ) -> Option<Snapshot> {
+        cleaning::spoil_sight(bug?, controller, shown)
     }
 
     /// Changes what was planned; never how much.
@@ -226,7 +311,8 @@ impl Bug {
                     }
                 }
             }
-            _ => {}
+            Some(bug) => cleaning::spoil_plan(bug, controller, actions),
+            None => {}
         }
     }
 
@@ -255,6 +341,7 @@ impl Bug {
     pub(crate) fn spoil_answer(
         bug: Option<Self>,
         controller: &str,
+        seen: &Snapshot,
         action: &Action,
         answer: Answer,
     ) -> Answer {
@@ -279,7 +366,10 @@ impl Bug {
                 debug_assert_eq!(controller, "kube-scheduler");
                 Answer::Done(Written::default())
             }
-            (_, _, answer) => answer,
+            (Some(bug), action, answer) => {
+                cleaning::spoil_answer(bug, controller, seen, action, answer)
+            }
+            (None, _, answer) => answer,
         }
     }
 }

@@ -3,15 +3,19 @@
 //! Eventually stable reconciliation: when what is wanted stops changing, what is comes to match it
 //! and stays so. The bounds are part of the promise of each controller.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use flyball_api::Meta;
 use flyball_api::views::{Deployment, Pod, ReplicaSet};
+use flyball_api::{Meta, OwnerReference, Text, Uid};
 use flyball_plan::rules::pods::{is_active, is_ready};
 use serde_json::Value;
 
 use crate::parts::ROOT_CA;
 use crate::truth::{Thing, Truth};
+
+const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+const WIDGETS: &str = "widgets.sim.example.com";
 
 /// Something that is not yet as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +45,17 @@ pub(crate) const BOUNDS: &[(&str, Duration)] = &[
         "clusterrole-aggregation-controller",
         Duration::from_secs(20 * 60),
     ),
+    (COLLECTOR, Duration::from_secs(40 * 60)),
+    ("namespace-controller", Duration::from_secs(20 * 60)),
+    (
+        "ttl-after-finished-controller",
+        Duration::from_secs(20 * 60),
+    ),
     ("kube-scheduler", Duration::from_secs(20 * 60)),
     ("simulated-pod-controller", Duration::from_secs(20 * 60)),
 ];
+
+const COLLECTOR: &str = "garbage-collector-controller";
 
 /// How long nothing may be written then.
 pub(crate) const QUIET: Duration = Duration::from_secs(60 * 60);
@@ -84,6 +96,8 @@ pub(crate) fn unsettled(truth: &Truth) -> Vec<Unsettled> {
     }
     spaces(truth, &mut add);
     roles(truth, &mut add);
+    families(truth, &mut add);
+    jobs(truth, &mut add);
     found
 }
 
@@ -175,6 +189,7 @@ fn spaces(truth: &Truth, add: &mut impl FnMut(&'static str, String)) {
     for space in truth.all("namespaces", "") {
         let name = space.meta().name.as_str();
         if space.meta().is_deleting() {
+            add("namespace-controller", format!("{name}: on its way out"));
             continue;
         }
         if truth.get("serviceaccounts", name, "default").is_none() {
@@ -187,6 +202,41 @@ fn spaces(truth: &Truth, add: &mut impl FnMut(&'static str, String)) {
         if published != Some(ROOT_CA) {
             let what = format!("{name}: the certificate is not published");
             add("root-ca-certificate-publisher-controller", what);
+        }
+    }
+}
+
+/// What has owners has one that lives, and nobody waits for dependents any more.
+fn families(truth: &Truth, add: &mut impl FnMut(&'static str, String)) {
+    let living: BTreeSet<&Uid> = truth.things().map(|(_, it)| &it.meta().uid).collect();
+    let is_gone = |owner: &OwnerReference| {
+        // A kind that nobody knows may be alive.
+        let is_known = owner.kind != "Widget" || truth.get(DEFINITIONS, "", WIDGETS).is_some();
+        is_known && !living.contains(&owner.uid)
+    };
+    for (key, thing) in truth.things() {
+        let meta = thing.meta();
+        let owners = &meta.owner_references;
+        if !owners.is_empty() && owners.iter().all(is_gone) && !meta.is_deleting() {
+            add(COLLECTOR, format!("{key}: has no owner any more"));
+        }
+        let waits = |one: &Text| one == "orphan" || one == "foregroundDeletion";
+        if meta.is_deleting() && meta.finalizers.iter().any(waits) {
+            add(COLLECTOR, format!("{key}: waits for its dependents"));
+        }
+    }
+}
+
+/// What has finished, and should be gone by now or never, is.
+fn jobs(truth: &Truth, add: &mut impl FnMut(&'static str, String)) {
+    for job in truth.all("jobs.batch", "") {
+        let Thing::Other(meta, whole) = job else {
+            continue;
+        };
+        let has_finished = whole["status"]["conditions"].is_array();
+        if has_finished && !whole["spec"]["ttlSecondsAfterFinished"].is_null() {
+            let what = format!("{}: has finished", meta.object_name());
+            add("ttl-after-finished-controller", what);
         }
     }
 }

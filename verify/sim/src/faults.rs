@@ -52,6 +52,20 @@ pub enum Meddling {
     EditCertificate,
     /// Changes the rules of an aggregated role.
     EditRole,
+    /// Deletes a node; whoever simulates it makes it anew.
+    DeleteNode,
+    /// Deletes a Job.
+    DeleteJob,
+    /// Deletes a role that another collects.
+    DeleteRole,
+    /// Deletes the published certificate.
+    DeleteCertificate,
+    /// Deletes the namespace that comes and goes.
+    DeleteSpace,
+    /// Puts a label on an object of any sort.
+    Label,
+    /// Takes a pod away at once, without asking it to stop.
+    TakePod,
 }
 
 /// What goes wrong.
@@ -154,6 +168,11 @@ pub enum Fault {
         /// For how long.
         lasts: Duration,
     },
+    /// The server of a group of resources cannot be reached.
+    GroupAway {
+        /// For how long.
+        lasts: Duration,
+    },
 }
 
 impl Fault {
@@ -182,12 +201,24 @@ impl Fault {
             Self::StaleLists { .. } => "stale list",
             Self::Hand { meddling, .. } => match meddling {
                 Meddling::Replace => "replaced by hand",
-                Meddling::DeletePod | Meddling::DeleteSet | Meddling::DeleteAccount => {
-                    "deleted by hand"
-                }
-                _ => "edited by hand",
+                Meddling::DeletePod
+                | Meddling::TakePod
+                | Meddling::DeleteSet
+                | Meddling::DeleteAccount
+                | Meddling::DeleteNode
+                | Meddling::DeleteJob
+                | Meddling::DeleteRole
+                | Meddling::DeleteCertificate
+                | Meddling::DeleteSpace => "deleted by hand",
+                Meddling::RelabelPod
+                | Meddling::ScaleSet
+                | Meddling::EditStatus
+                | Meddling::EditCertificate
+                | Meddling::EditRole
+                | Meddling::Label => "edited by hand",
             },
             Self::LoseNode { .. } => "node lost",
+            Self::GroupAway { .. } => "group away",
         }
     }
 }
@@ -216,6 +247,7 @@ pub const KINDS: &[&str] = &[
     "edited by hand",
     "replaced by hand",
     "node lost",
+    "group away",
 ];
 
 /// Whom faults can strike.
@@ -229,7 +261,7 @@ pub(crate) struct Cast {
 
 /// Draws faults for a time; the first come once there is something to disturb.
 pub(crate) fn draw(draws: &mut Rng, cast: &Cast, rage: Duration) -> Vec<Planned<Fault>> {
-    let count = draws.usize(55..85);
+    let count = draws.usize(55..90);
     let last = u64::try_from(rage.as_millis()).unwrap_or(u64::MAX);
     let mut times: Vec<u64> = (0..count).map(|_| draws.u64(2_000..last)).collect();
     times.sort_unstable();
@@ -281,9 +313,12 @@ fn fault(draws: &mut Rng, cast: &Cast) -> Fault {
             behind: draws.u64(1..60),
             count: draws.u32(1..8),
         },
-        78..95 => Fault::Hand {
+        78..94 => Fault::Hand {
             meddling: meddling(draws),
             pick: draws.u64(..),
+        },
+        94..96 => Fault::GroupAway {
+            lasts: seconds(draws, 5, 120),
         },
         _ => Fault::LoseNode {
             node: draws.usize(0..NODES),
@@ -308,9 +343,9 @@ fn mishap(draws: &mut Rng) -> Mishap {
 }
 
 fn meddling(draws: &mut Rng) -> Meddling {
-    const ALL: [Meddling; 12] = [
+    const ALL: [Meddling; 20] = [
         Meddling::DeletePod,
-        Meddling::DeletePod,
+        Meddling::TakePod,
         Meddling::DeletePod,
         Meddling::Replace,
         Meddling::Replace,
@@ -321,6 +356,14 @@ fn meddling(draws: &mut Rng) -> Meddling {
         Meddling::DeleteAccount,
         Meddling::EditCertificate,
         Meddling::EditRole,
+        Meddling::DeleteNode,
+        Meddling::DeleteJob,
+        Meddling::DeleteRole,
+        Meddling::DeleteCertificate,
+        Meddling::DeleteSpace,
+        Meddling::Label,
+        Meddling::Label,
+        Meddling::Label,
     ];
     ALL[draws.usize(0..ALL.len())]
 }

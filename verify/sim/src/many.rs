@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::{Outcome, Sim, Tally, Violation};
+use crate::chance::Seed;
+use crate::{Outcome, Reached, Sim, Tally, Violation};
 
 /// A seed that something was wrong with.
 #[derive(Clone, Debug)]
@@ -74,13 +75,15 @@ pub fn many(sim: &Sim, first: u64, count: u64, threads: usize, failures_max: usi
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
+                let mut reached = Reached::default();
                 while let Some(seed) = take() {
-                    let outcome = sim.run(seed);
+                    let outcome = sim.run_knowing(sim.plan(seed), false, reached);
                     let mut summary = match summary.lock() {
                         Ok(summary) => summary,
                         Err(poisoned) => poisoned.into_inner(),
                     };
                     summary.add(seed, &outcome);
+                    reached = summary.tally.reached;
                     if summary.failures.len() >= failures_max {
                         next.store(count, Ordering::Relaxed);
                     }
@@ -93,4 +96,50 @@ pub fn many(sim: &Sim, first: u64, count: u64, threads: usize, failures_max: usi
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     summary.failures.sort_by_key(|failure| failure.seed);
     summary
+}
+
+/// What came of running seeds twice.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Replays {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// A sum over the hashes of all traces: the same on every machine and in every build.
+    pub digest: u64,
+    /// Those whose second run was another than the first.
+    pub different: Vec<u64>,
+}
+
+/// Runs so many seeds, which are far apart, twice each, and compares their traces.
+pub fn replays(sim: &Sim, count: u64, threads: usize) -> Replays {
+    let next = AtomicU64::new(0);
+    let found = Mutex::new(Replays::default());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= count {
+                        break;
+                    }
+                    let seed = Seed(at).child("replays").u64(..);
+                    let (one, other) = (sim.run(seed).trace.hash(), sim.run(seed).trace.hash());
+                    let mut found = match found.lock() {
+                        Ok(found) => found,
+                        Err(poisoned) => poisoned.into_inner(),
+                    };
+                    found.seeds += 1;
+                    let turned = one.rotate_left((at % 64) as u32);
+                    found.digest = found.digest.wrapping_add(turned);
+                    if one != other {
+                        found.different.push(seed);
+                    }
+                }
+            });
+        }
+    });
+    let mut found = found
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    found.different.sort_unstable();
+    found
 }

@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use flyball_access::ClusterRoleAggregationController;
 use flyball_accounts::{RootCaPublisher, ServiceAccountController};
-use flyball_cleanup::{PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController};
+use flyball_cleanup::{
+    NamespaceController, PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController,
+};
 use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
+use flyball_ownership::GarbageCollector;
 use flyball_plan::{Controller, Driver, Engine};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
@@ -16,6 +19,7 @@ use flyball_workloads::{
     DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
     ReplicationControllerController,
 };
+use flyball_workqueue::Options;
 
 /// The certificate that the publisher publishes.
 pub(crate) const ROOT_CA: &str = "-----BEGIN CERTIFICATE-----\nsim\n-----END CERTIFICATE-----\n";
@@ -54,8 +58,15 @@ impl Part {
             name: "manager".to_owned(),
             controllers: vec![
                 make(|| ReplicationControllerController::new(ReplicasSettings::default())),
-                make(|| PodGarbageCollector::new(PodGarbageSettings::default())),
+                make(|| {
+                    PodGarbageCollector::new(PodGarbageSettings {
+                        // Few pods are done here: with upstream's thousands none would go.
+                        terminated_threshold: 1,
+                    })
+                }),
+                Arc::new(namespaces),
                 make(|| ServiceAccountController),
+                make(|| GarbageCollector),
                 make(|| {
                     DeploymentController::new(DeploymentSettings {
                         terminating_replicas: true,
@@ -128,6 +139,16 @@ impl Part {
 
 fn make<C: Controller>(controller: impl Fn() -> C + Send + Sync + 'static) -> Make {
     Arc::new(move || Box::new(Engine::new(controller())))
+}
+
+/// Namespaces are looked at once a minute at least, as `lib/flyball` has it.
+fn namespaces() -> Box<dyn Driver> {
+    let options = Options {
+        max_delay: Duration::from_secs(60),
+        ..Options::default()
+    };
+    let workers = NamespaceController::DESCRIPTOR.workers;
+    Box::new(Engine::with(NamespaceController, workers, options))
 }
 
 impl Identity {

@@ -56,7 +56,7 @@ impl Plan {
         let streams_lists = draws.bool();
         let edits = match own {
             Some(own) => own.to_vec(),
-            None => workload::draw(&mut Seed(seed).child("edits"), rage),
+            None => workload::draw(Seed(seed), rage),
         };
         let faults = faults::draw(&mut Seed(seed).child("faults"), cast, rage);
         Self {

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flyball_api::discovery::Discovery;
+use flyball_api::views::Partial;
 use flyball_api::{Kind, Timestamp};
 use flyball_election::{BadSettings, Candidate, Command, Role, Settings};
-use flyball_informer::{AnyInformer, Snapshot};
-use flyball_plan::{Actions, Descriptor, Driver, Now, Progress, SyncId};
+use flyball_informer::{AnyInformer, Informer, Snapshot};
+use flyball_plan::{Actions, Descriptor, Driver, Following, Now, Progress, Sight, SyncId};
 use flyball_rbac::User;
 use flyball_recorder::{EventWrite, Recorder};
 
@@ -45,6 +47,19 @@ pub(crate) struct Process {
     pub(crate) snapshot: Snapshot,
     pub(crate) loops: Vec<Loop>,
     pub(crate) candidate: Option<Standing>,
+    /// What it follows of the server's resources, if a controller wants to know.
+    pub(crate) follower: Option<Follower>,
+}
+
+/// Follows discovery.
+pub(crate) struct Follower {
+    pub(crate) following: Following,
+    /// When the server will be asked.
+    pub(crate) look_at: Option<Duration>,
+    /// Whether an answer is under way.
+    pub(crate) is_asking: bool,
+    /// Whether something hinted at a change while it was.
+    pub(crate) asks_again: bool,
 }
 
 /// The cache of one kind.
@@ -55,13 +70,38 @@ pub(crate) struct Cache {
     pub(crate) asked: u64,
     /// When the deadline will be looked at.
     pub(crate) elapse_at: Option<Duration>,
+    /// Whether it is there because the kind was discovered.
+    pub(crate) is_discovered: bool,
+    /// Whether the kind is no longer there. The place stays, so that others keep theirs.
+    pub(crate) is_removed: bool,
+}
+
+impl Cache {
+    fn new(mut informer: Box<dyn AnyInformer>, is_discovered: bool, families: bool) -> Self {
+        if families {
+            informer.track_family();
+        }
+        Self {
+            kind: informer.kind(),
+            informer,
+            asked: 0,
+            elapse_at: None,
+            is_discovered,
+            is_removed: false,
+        }
+    }
 }
 
 /// A controller as it runs.
 pub(crate) struct Loop {
     pub(crate) descriptor: Descriptor,
+    pub(crate) sight: Sight,
     pub(crate) driver: Box<dyn Driver>,
     pub(crate) user: Arc<User>,
+    /// Whether the caches had all it needs. Once filled, a cache keeps serving.
+    pub(crate) is_synced: bool,
+    /// What the server was last found to have on behalf of a plan, and when it was asked.
+    pub(crate) recent: Option<(Duration, Arc<Discovery>)>,
     pub(crate) syncs: BTreeMap<SyncId, Syncing>,
     /// When it will look for work.
     pub(crate) work_at: Option<Duration>,
@@ -105,25 +145,26 @@ impl Replica {
         self.lives += 1;
         let number = self.lives;
         let part = self.part.clone();
+        let drivers: Vec<Box<dyn Driver>> = part.controllers.iter().map(|make| make()).collect();
+        let sight = drivers.iter().map(|driver| driver.sight()).max();
+        let sight = sight.unwrap_or_default();
+        let families = sight == Sight::Everything;
         let mut caches: Vec<Cache> = Vec::new();
         let mut loops = Vec::new();
-        for make in &part.controllers {
-            let driver = make();
+        for driver in drivers {
             let descriptor = driver.descriptor();
             for watch in descriptor.watches {
                 if caches.iter().all(|cache| cache.kind != watch.kind()) {
-                    caches.push(Cache {
-                        kind: watch.kind(),
-                        informer: watch.informer(),
-                        asked: 0,
-                        elapse_at: None,
-                    });
+                    caches.push(Cache::new(watch.informer(), false, families));
                 }
             }
             loops.push(Loop {
                 descriptor,
+                sight: driver.sight(),
                 user: Arc::new(part.identity.writer(descriptor.client)),
                 driver,
+                is_synced: false,
+                recent: None,
                 syncs: BTreeMap::new(),
                 work_at: None,
                 teller: Teller {
@@ -135,6 +176,12 @@ impl Replica {
                 },
             });
         }
+        let follower = (sight != Sight::Named).then(|| Follower {
+            following: Following::new(sight),
+            look_at: None,
+            is_asking: false,
+            asks_again: false,
+        });
         let candidate = match part.elects {
             false => None,
             true => {
@@ -162,6 +209,7 @@ impl Replica {
             snapshot,
             loops,
             candidate,
+            follower,
         });
         Ok(())
     }
@@ -194,14 +242,47 @@ impl Process {
         }
     }
 
-    /// Whether every kind that a controller watches has been listed.
-    pub(crate) fn is_synced(&self, at: usize, monotonic: Duration) -> bool {
-        let Some(each) = self.loops.get(at) else {
+    /// Whether the caches have what a controller needs.
+    pub(crate) fn is_synced(&mut self, at: usize, monotonic: Duration) -> bool {
+        let Some(each) = self.loops.get_mut(at) else {
             return false;
         };
-        each.descriptor.watches.iter().all(|watch| {
-            let cache = self.caches.iter().find(|cache| cache.kind == watch.kind());
-            cache.is_some_and(|cache| cache.informer.readiness(monotonic).synced)
-        })
+        if !each.is_synced {
+            let live = self.caches.iter().filter(|cache| !cache.is_removed);
+            let readiness = live.map(|cache| (cache.kind, cache.informer.readiness(monotonic)));
+            let readiness: Vec<_> = readiness.collect();
+            let watches = each.descriptor.watches;
+            each.is_synced = each.sight.may_begin(watches, &self.snapshot, &readiness);
+        }
+        each.is_synced
+    }
+
+    /// Adds a cache of no more than the metadata of a kind, which is not fed yet; its place.
+    /// `None` if the resource is cached already, in whatever version.
+    pub(crate) fn add_cache(&mut self, kind: Kind) -> Option<usize> {
+        let mut live = self.caches.iter().filter(|cache| !cache.is_removed);
+        if live.any(|cache| cache.kind.is_same_resource(&kind)) {
+            return None;
+        }
+        let families = self
+            .loops
+            .iter()
+            .any(|each| each.sight == Sight::Everything);
+        let cache = Cache::new(Box::new(Informer::<Partial>::of(kind)), true, families);
+        self.snapshot = self.snapshot.with(cache.informer.view());
+        self.caches.push(cache);
+        Some(self.caches.len() - 1)
+    }
+
+    /// Takes a kind out that was discovered, with all its objects.
+    pub(crate) fn remove_cache(&mut self, kind: Kind) {
+        for cache in &mut self.caches {
+            if cache.kind == kind && cache.is_discovered && !cache.is_removed {
+                cache.is_removed = true;
+                // Whatever is under way belongs to something earlier.
+                cache.asked += 1;
+            }
+        }
+        self.snapshot = self.snapshot.without(kind);
     }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::faults::KINDS;
-use crate::{BUGS, Bug, Plan, Sim, Summary, Systematic, many};
+use crate::{BUGS, Bug, Coverage, Plan, Replays, Sim, Summary, Systematic, many};
 
 /// What came of many seeds that took this long in real time.
-pub fn summary(summary: &Summary, took: Duration, names: &[&'static str]) -> String {
+pub fn summary(sim: &Sim, summary: &Summary, took: Duration) -> String {
+    let names = &sim.controllers();
     let mut text = String::new();
     let seconds = took.as_secs_f64().max(1e-9);
     let ratio = summary.lasted.as_secs_f64() / seconds;
@@ -49,6 +50,19 @@ pub fn summary(summary: &Summary, took: Duration, names: &[&'static str]) -> Str
             let rules: Vec<&str> = rules.iter().copied().collect();
             let _ = writeln!(text, "    {}", rules.join("; "));
         }
+    }
+    let Coverage {
+        rules,
+        pairings,
+        missing,
+    } = sim.coverage(&summary.tally);
+    let _ = writeln!(
+        text,
+        "\n{} of {} files with rules reached, {} of {} pairings of a fault and a controller hit",
+        rules.0, rules.1, pairings.0, pairings.1
+    );
+    for one in &missing {
+        let _ = writeln!(text, "  MISSING {one}");
     }
     for failure in &summary.failures {
         let seed = failure.seed;
@@ -159,15 +173,33 @@ pub fn bugs(seeds_max: u64, threads: usize) -> (String, bool) {
     (text, all_caught)
 }
 
+/// What came of running seeds twice.
+pub fn replays(found: &Replays, took: Duration) -> String {
+    let mut text = String::new();
+    for seed in &found.different {
+        let _ = writeln!(text, "DIFFERENT: seed {seed}");
+    }
+    let _ = write!(
+        text,
+        "{} seeds run twice, {} different; digest {:016x}; {:.1} s",
+        found.seeds,
+        found.different.len(),
+        found.digest,
+        took.as_secs_f64()
+    );
+    text
+}
+
 /// What the systematic mode came to.
 pub fn systematic(found: &Systematic, took: Duration) -> String {
     let mut text = String::new();
     let mut plans = 0;
-    for (name, writes, events, count) in &found.scenarios {
-        plans += count;
+    for one in &found.scenarios {
+        plans += one.singles + one.pairs.0;
         let _ = writeln!(
             text,
-            "{name}: {writes} writes, {events} events: {count} plans"
+            "{}: {} writes, {} events: {} plans with one fault, {} with two of {}",
+            one.name, one.writes, one.events, one.singles, one.pairs.0, one.pairs.1
         );
     }
     for (name, fault, violation) in &found.failures {

@@ -47,6 +47,8 @@ pub enum Step {
     Work(Life, usize),
     /// One action of a plan is executed: its request leaves.
     Send(Deed),
+    /// A replica asks the server which resources it has.
+    Discover(Life),
     /// A candidate looks at its term and at its Lease.
     Elect(Life),
     /// A candidate watches its Lease anew.

@@ -1,15 +1,16 @@
 //! Systematic mode: not drawn but counted out. For each scenario a run without faults says how
 //! many writes and events there are; then every one of them has its own run in which the writer
 //! dies right after that write, that event is hidden for a minute, or the writer comes back to
-//! ever older views.
+//! ever older views. Then come pairs of these, evenly over all that there are, as many as fit the
+//! budget.
+
+mod scenarios;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::{Edit, Fault, Plan, Planned, Sim, Violation, When};
+use crate::{Fault, Plan, Planned, Sim, Violation, When};
 
 /// How old the oldest view is that a writer comes back to, in revisions.
 const BEHIND_MAX: u64 = 6;
@@ -23,16 +24,34 @@ const LASTS: Duration = Duration::from_secs(240);
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Systematic {
-    /// Per scenario: its name, its writes, its events and how many plans were run.
-    pub scenarios: Vec<(&'static str, u64, u64, usize)>,
-    /// What was wrong: the scenario, the fault, and how.
+    /// What was gone through.
+    pub scenarios: Vec<Counted>,
+    /// What was wrong: the scenario, the faults, and how.
     pub failures: Vec<(&'static str, String, Violation)>,
 }
 
-/// Goes through all scenarios, on so many threads.
-pub fn systematic(threads: usize) -> Systematic {
+/// How much there was of one scenario.
+#[derive(Debug)]
+pub struct Counted {
+    /// Its name.
+    pub name: &'static str,
+    /// How often controllers wrote.
+    pub writes: u64,
+    /// How many events watches told of.
+    pub events: u64,
+    /// How many plans had one fault.
+    pub singles: usize,
+    /// How many plans had two, and how many pairs there are.
+    pub pairs: (usize, usize),
+}
+
+/// Faults, each with its moment.
+type Faults = Vec<(When, Fault)>;
+
+/// Goes through all scenarios, on so many threads, with so many pairs of faults for each.
+pub fn systematic(threads: usize, pairs_max: usize) -> Systematic {
     let mut all = Systematic::default();
-    for (name, edits) in scenarios() {
+    for (name, edits) in scenarios::all() {
         let sim = Sim::kubernetes().edits(edits);
         let calm = Plan {
             faults: Vec::new(),
@@ -44,10 +63,18 @@ pub fn systematic(threads: usize) -> Systematic {
             all.failures.push((name, "no fault".to_owned(), violation));
             continue;
         }
-        let faults = every(outcome.writes, outcome.deliveries);
-        all.scenarios
-            .push((name, outcome.writes, outcome.deliveries, faults.len()));
-        let failures = run_each(&sim, &calm, &faults, threads);
+        let singles = every(outcome.writes, outcome.deliveries);
+        let (pairs, pairs_all) = pairs(&singles, pairs_max);
+        all.scenarios.push(Counted {
+            name,
+            writes: outcome.writes,
+            events: outcome.deliveries,
+            singles: singles.len(),
+            pairs: (pairs.len(), pairs_all),
+        });
+        let singles = singles.into_iter().map(|one| vec![one]);
+        let plans: Vec<Faults> = singles.chain(pairs).collect();
+        let failures = run_each(&sim, &calm, &plans, threads);
         let failures = failures.into_iter();
         all.failures
             .extend(failures.map(|(fault, violation)| (name, fault, violation)));
@@ -56,7 +83,7 @@ pub fn systematic(threads: usize) -> Systematic {
 }
 
 /// One fault for everything that is counted.
-fn every(writes: u64, deliveries: u64) -> Vec<(When, Fault)> {
+fn every(writes: u64, deliveries: u64) -> Faults {
     let crash = |behind| Fault::CrashWriter {
         down: Duration::from_secs(1),
         behind,
@@ -74,25 +101,47 @@ fn every(writes: u64, deliveries: u64) -> Vec<(When, Fault)> {
     faults
 }
 
-fn run_each(
-    sim: &Sim,
-    calm: &Plan,
-    faults: &[(When, Fault)],
-    threads: usize,
-) -> Vec<(String, Violation)> {
+/// At most so many pairs, evenly over all, and how many there are. Of crashes only those that come
+/// back to the present are paired.
+fn pairs(singles: &Faults, pairs_max: usize) -> (Vec<Faults>, usize) {
+    let is_plain = |fault: &Fault| match fault {
+        Fault::CrashWriter { behind, .. } => *behind == 0,
+        _ => true,
+    };
+    let plain: Vec<_> = singles
+        .iter()
+        .filter(|(_, fault)| is_plain(fault))
+        .collect();
+    let all = plain.len() * plain.len().saturating_sub(1) / 2;
+    let stride = all.div_ceil(pairs_max.max(1)).max(1);
+    let firsts = plain.iter().enumerate();
+    let every = firsts.flat_map(|(at, one)| {
+        let others = plain[at + 1..].iter();
+        others.map(move |other| vec![(*one).clone(), (*other).clone()])
+    });
+    let wanted = every.step_by(stride).take(pairs_max);
+    (wanted.collect(), all)
+}
+
+fn run_each(sim: &Sim, calm: &Plan, plans: &[Faults], threads: usize) -> Vec<(String, Violation)> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
-                while let Some((when, what)) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let told = format!("{what:?} {when:?}");
+                while let Some(faults) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let told = faults
+                        .iter()
+                        .map(|(when, what)| format!("{what:?} {when:?}"));
+                    let told = told.collect::<Vec<_>>().join(", ");
+                    let planned = faults.iter().enumerate();
+                    let planned = planned.map(|(number, (when, what))| Planned {
+                        when: *when,
+                        what: what.clone(),
+                        number,
+                    });
                     let plan = Plan {
-                        faults: vec![Planned {
-                            when: *when,
-                            what: what.clone(),
-                            number: 0,
-                        }],
+                        faults: planned.collect(),
                         ..calm.clone()
                     };
                     if let Some(violation) = sim.run_plan(plan, false).violation {
@@ -113,147 +162,18 @@ fn run_each(
     found
 }
 
-type Scenario = (&'static str, Vec<(Duration, Edit)>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Small stories that come to every controller.
-fn scenarios() -> Vec<Scenario> {
-    let at = Duration::from_secs;
-    let create = |path: &str, body| Edit::Create {
-        path: path.to_owned(),
-        body,
-    };
-    let merge = |path: &str, patch| Edit::Merge {
-        path: path.to_owned(),
-        patch,
-    };
-    let delete = |path: &str| Edit::Delete {
-        path: path.to_owned(),
-    };
-    const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
-    const WEB: &str = "/apis/apps/v1/namespaces/default/deployments/web";
-    const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
-    const CONTROLLERS: &str = "/api/v1/namespaces/default/replicationcontrollers";
-    const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
-    let image = |image: &str| json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": image}]}}}});
-    vec![
-        (
-            "a rolling update",
-            vec![
-                (
-                    at(1),
-                    create(DEPLOYMENTS, workload("apps/v1", "Deployment", "web", 3)),
-                ),
-                (at(60), merge(WEB, image("app:2"))),
-                (at(150), merge(WEB, json!({"spec": {"replicas": 2}}))),
-            ],
-        ),
-        (
-            "a recreation",
-            vec![
-                (
-                    at(1),
-                    create(DEPLOYMENTS, {
-                        let mut body = workload("apps/v1", "Deployment", "web", 2);
-                        body["spec"]["strategy"] = json!({"type": "Recreate"});
-                        body["spec"]["revisionHistoryLimit"] = 0.into();
-                        body
-                    }),
-                ),
-                (at(60), merge(WEB, image("app:2"))),
-            ],
-        ),
-        (
-            "sets and controllers",
-            vec![
-                (
-                    at(1),
-                    create(SETS, workload("apps/v1", "ReplicaSet", "set", 2)),
-                ),
-                (
-                    at(2),
-                    create(
-                        CONTROLLERS,
-                        workload("v1", "ReplicationController", "rc", 2),
-                    ),
-                ),
-                (
-                    at(60),
-                    merge(&format!("{SETS}/set"), json!({"spec": {"replicas": 1}})),
-                ),
-                (
-                    at(61),
-                    merge(
-                        &format!("{CONTROLLERS}/rc"),
-                        json!({"spec": {"replicas": 3}}),
-                    ),
-                ),
-            ],
-        ),
-        (
-            "a namespace and its roles",
-            vec![
-                (
-                    at(1),
-                    create(
-                        "/api/v1/namespaces",
-                        json!({
-                            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "blue"},
-                        }),
-                    ),
-                ),
-                (
-                    at(2),
-                    create(
-                        ROLES,
-                        json!({
-                            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-                            "metadata": {"name": "sum"}, "rules": [],
-                            "aggregationRule": {"clusterRoleSelectors": [
-                                {"matchLabels": {"part-of": "sum"}},
-                            ]},
-                        }),
-                    ),
-                ),
-                (
-                    at(30),
-                    create(
-                        ROLES,
-                        json!({
-                            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-                            "metadata": {"name": "part", "labels": {"part-of": "sum"}},
-                            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
-                        }),
-                    ),
-                ),
-                (
-                    at(60),
-                    delete("/api/v1/namespaces/blue/serviceaccounts/default"),
-                ),
-                (
-                    at(61),
-                    delete("/api/v1/namespaces/blue/configmaps/kube-root-ca.crt"),
-                ),
-                (at(90), delete(&format!("{ROLES}/part"))),
-            ],
-        ),
-    ]
-}
-
-fn workload(api: &str, kind: &str, name: &str, replicas: u32) -> Value {
-    let labels = json!({"app": name});
-    let selector = match kind {
-        "ReplicationController" => labels.clone(),
-        _ => json!({"matchLabels": labels}),
-    };
-    json!({
-        "apiVersion": api, "kind": kind, "metadata": {"name": name},
-        "spec": {
-            "replicas": replicas,
-            "selector": selector,
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {"containers": [{"name": "main", "image": "app:1"}]},
-            },
-        },
-    })
+    #[test]
+    fn everything_is_counted_out_once_and_pairs_fit_the_budget() {
+        let singles = every(3, 4);
+        assert_eq!(singles.len(), 3 * 7 + 4);
+        let (some, all) = pairs(&singles, 1000);
+        assert_eq!((some.len(), all), (21, 21));
+        let (some, all) = pairs(&singles, 5);
+        assert_eq!((some.len(), all), (5, 21));
+        assert_eq!(pairs(&singles, 0).0.len(), 0);
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::coverage::Reached;
+
 /// Counts of one run, or of many added up.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -21,6 +23,8 @@ pub struct Tally {
     pub rules: BTreeMap<&'static str, BTreeSet<&'static str>>,
     /// By controller, the reasons of what it told people.
     pub reasons: BTreeMap<&'static str, BTreeSet<&'static str>>,
+    /// The files with rules that were come to.
+    pub reached: Reached,
 }
 
 impl Tally {
@@ -56,6 +60,7 @@ impl Tally {
         self.requests += other.requests;
         self.terms += other.terms;
         self.given_up += other.given_up;
+        self.reached.add(other.reached);
         for (kind, count) in &other.faults {
             *self.faults.entry(kind).or_default() += count;
         }

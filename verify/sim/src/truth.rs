@@ -206,9 +206,16 @@ impl Truth {
         self.misbehaving.contains(&pod.metadata.uid)
     }
 
-    /// Whether an object of this identity is there.
-    pub fn has_uid(&self, uid: &Uid) -> bool {
-        self.things.values().any(|thing| thing.meta().uid == *uid)
+    /// The metadata of the object of this identity, if it is there.
+    pub fn find(&self, uid: &Uid) -> Option<&Meta> {
+        let mut all = self.things.values().map(|thing| thing.meta());
+        all.find(|meta| meta.uid == *uid)
+    }
+
+    /// Everything there is, with its resource, namespace and name.
+    pub fn things(&self) -> impl Iterator<Item = (&str, &Thing)> {
+        let all = self.things.iter();
+        all.map(|(key, thing)| (key.as_str(), &**thing))
     }
 }
 

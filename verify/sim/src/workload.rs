@@ -1,12 +1,21 @@
 //! What users do: they make workloads, change their minds, and want everything at once.
 
+mod families;
+mod leftovers;
+mod picky;
+
 use std::time::Duration;
 
 use fastrand::Rng;
 use flyball_kubelets::annotations::{BEHAVIOUR, READY_DELAY_MS, START_DELAY_MS, TERMINATION};
+use flyball_plan::Propagation;
 use serde_json::{Value, json};
 
+use crate::chance::Seed;
 use crate::plan::{Planned, When};
+
+pub(crate) use families::{CUSTOM_GROUP, definition, widget, widgets};
+pub(crate) use leftovers::{JOBS, finished, job};
 
 /// One thing that a user does.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,10 +34,24 @@ pub enum Edit {
         /// The change.
         patch: Value,
     },
+    /// Makes an object that belongs to others, as they are at that moment. One that is not there
+    /// is named all the same, as if it had been.
+    Own {
+        /// The collection.
+        path: String,
+        /// The object.
+        body: Value,
+        /// Its owners.
+        owners: Vec<String>,
+        /// Whether they wait for it when they go in the foreground.
+        blocks: bool,
+    },
     /// Deletes an object.
     Delete {
         /// The object.
         path: String,
+        /// What becomes of its dependents; as the kind has it if absent.
+        propagation: Option<Propagation>,
     },
 }
 
@@ -46,7 +69,8 @@ enum Sort {
 }
 
 /// Draws what users do within a time.
-pub(crate) fn draw(draws: &mut Rng, rage: Duration) -> Vec<Planned<Edit>> {
+pub(crate) fn draw(seed: Seed, rage: Duration) -> Vec<Planned<Edit>> {
+    let draws = &mut seed.child("edits");
     let mut edits = Edits {
         all: Vec::new(),
         end: u64::try_from(rage.as_millis()).unwrap_or(u64::MAX),
@@ -65,6 +89,12 @@ pub(crate) fn draw(draws: &mut Rng, rage: Duration) -> Vec<Planned<Edit>> {
         };
         workload(draws, &mut edits, sort, number);
     }
+    families::draw(&mut seed.child("families"), &mut edits);
+    leftovers::draw(&mut seed.child("leftovers"), &mut edits);
+    picky::draw(&mut seed.child("picky"), &mut edits);
+    // Once faults have stopped, nobody changes their mind any more.
+    let end = edits.end;
+    edits.all.iter_mut().for_each(|(at, _)| *at = end.min(*at));
     edits.all.sort_by_key(|(at, _)| *at);
     let planned = edits.all.into_iter().enumerate();
     planned
@@ -108,7 +138,8 @@ fn workload(draws: &mut Rng, edits: &mut Edits, sort: Sort, number: usize) {
         Sort::Controller => "replicationcontrollers",
     };
     let collection = format!("{group}/namespaces/{space}/{plural}");
-    edits.create(from, &collection, object(draws, sort, &name));
+    let body = object(draws, sort, &name);
+    edits.create(from, &collection, body.clone());
     let path = format!("{collection}/{name}");
     let later = |draws: &mut Rng, edits: &Edits| draws.u64(from + 1_000..edits.end);
     let is_deployment = matches!(sort, Sort::Rolling | Sort::Recreate);
@@ -143,26 +174,39 @@ fn workload(draws: &mut Rng, edits: &mut Edits, sort: Sort, number: usize) {
         }
     }
     match draws.u32(0..12) {
-        // Pods that do not do well would be left behind for ever.
-        0 if does_well => {
+        0..2 => {
             let at = later(draws, edits);
-            edits.all.push((at, Edit::Delete { path }));
-        }
-        // Whatever was broken or held on the way is mended in the end, or nothing could settle.
-        _ => {
-            let mut mended = json!({"spec": {
-                "template": {"metadata": {"annotations": {BEHAVIOUR: null}}},
-            }});
-            if is_deployment {
-                mended["spec"]["paused"] = false.into();
-                // A rollback that is still to come could bring back what was just mended.
-                mended["metadata"] = json!({"annotations": {ROLLBACK: null}});
+            let how = match draws.u32(0..6) {
+                0..2 => Some(Propagation::Background),
+                2..4 => Some(Propagation::Foreground),
+                // Pods that do not do well would be left behind for ever.
+                4 if does_well => Some(Propagation::Orphan),
+                _ if does_well => None,
+                _ => Some(Propagation::Background),
+            };
+            edits.delete(at, path.clone(), how);
+            if how == Some(Propagation::Orphan) && draws.bool() {
+                // What was left behind is taken over by one of the same name.
+                edits.create(at + draws.u64(1_000..30_000), &collection, body);
+                mend(edits, &path, is_deployment);
             }
-            edits.merge(edits.end, &path, mended);
         }
+        _ => mend(edits, &path, is_deployment),
     }
 }
 
+/// Whatever was broken or held on the way is mended in the end, or nothing could settle.
+fn mend(edits: &mut Edits, path: &str, is_deployment: bool) {
+    let mut mended = json!({"spec": {
+        "template": {"metadata": {"annotations": {BEHAVIOUR: null}}},
+    }});
+    if is_deployment {
+        mended["spec"]["paused"] = false.into();
+        // A rollback that is still to come could bring back what was just mended.
+        mended["metadata"] = json!({"annotations": {ROLLBACK: null}});
+    }
+    edits.merge(edits.end, path, mended);
+}
 fn object(draws: &mut Rng, sort: Sort, name: &str) -> Value {
     let (kind, api) = match sort {
         Sort::Rolling | Sort::Recreate => ("Deployment", "apps/v1"),
@@ -258,7 +302,7 @@ fn roles(draws: &mut Rng, edits: &mut Edits) {
         let path = format!("{ROLES}/{name}");
         let changed = draws.u64(at + 1_000..edits.end);
         match draws.u32(0..3) {
-            0 => edits.all.push((changed, Edit::Delete { path })),
+            0 => edits.delete(changed, path, None),
             _ => edits.merge(changed, &path, json!({"rules": rule("watch")})),
         }
     }
@@ -267,12 +311,11 @@ fn roles(draws: &mut Rng, edits: &mut Edits) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Seed;
 
     #[test]
     fn there_are_always_several_workloads() {
         for seed in 0..50 {
-            let edits = draw(&mut Seed(seed).child("edits"), Duration::from_secs(600));
+            let edits = draw(Seed(seed), Duration::from_secs(600));
             let made = edits.iter().filter(|edit| {
                 matches!(&edit.what, Edit::Create { path, .. } if path.contains("/namespaces/"))
             });

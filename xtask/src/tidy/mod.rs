@@ -8,6 +8,7 @@
 //! Every finding says where, what, and what to do about it.
 
 mod anatomy;
+mod coverage;
 mod decisions;
 mod declarations;
 mod effects;
@@ -133,6 +134,10 @@ const CHECKS: &[Check] = &[
     Check {
         name: "anatomy: every controller folder is complete",
         find: |project| anatomy::check(&project.tree),
+    },
+    Check {
+        name: "coverage: the simulator asks for every rule of a controller",
+        find: |project| coverage::check(&project.tree),
     },
     Check {
         name: "unfinished: nothing left for later, no test that waits or is skipped",

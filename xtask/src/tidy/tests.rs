@@ -58,6 +58,7 @@ checks! {
     every_crate_inherits_the_workspaces_settings: "manifests",
     every_module_begins_with_its_story: "stories",
     every_controller_folder_is_complete: "anatomy",
+    the_simulator_asks_for_every_rule: "coverage",
     nothing_is_left_unfinished: "unfinished",
     every_source_file_is_part_of_a_crate: "modules",
     links_to_local_files_lead_somewhere: "links",

@@ -4,9 +4,15 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use flyball_sim::{Bug, Sim, many, report, shrink, systematic};
+use flyball_sim::{Bug, Sim, many, replays, report, shrink, systematic};
 
 use super::words::{self, Asked};
+
+/// So many seeds must come to everything there is to come to.
+const COVERING: u64 = 1000;
+
+/// So many pairs of faults are tried for each scenario.
+const PAIRS: u64 = 200;
 
 /// After so many failed seeds there is enough to look at.
 const FAILURES_MAX: usize = 20;
@@ -33,17 +39,25 @@ pub(super) fn run(words: &[String]) -> anyhow::Result<Option<String>> {
         return ended(table, !all_caught);
     }
     if matches.get_flag("systematic") {
-        let found = systematic(threads);
+        let pairs = number(&matches, "pairs").unwrap_or(PAIRS);
+        let found = systematic(threads, usize::try_from(pairs).unwrap_or(usize::MAX));
         let text = report::systematic(&found, began.elapsed());
         return ended(text, !found.failures.is_empty());
+    }
+    if let Some(count) = number(&matches, "replays") {
+        let found = replays(&sim, count, threads);
+        let text = report::replays(&found, began.elapsed());
+        return ended(text, !found.different.is_empty());
     }
     if let Some(seed) = number(&matches, "seed") {
         return one(&sim, bug, seed, &matches);
     }
     let first = number(&matches, "first").unwrap_or(0);
     let summary = many(&sim, first, seeds_max, threads, FAILURES_MAX);
-    let text = report::summary(&summary, began.elapsed(), &sim.controllers());
-    ended(text, !summary.failures.is_empty())
+    let text = report::summary(&sim, &summary, began.elapsed());
+    let coverage = sim.coverage(&summary.tally);
+    let is_short = seeds_max >= COVERING && !coverage.missing.is_empty();
+    ended(text, !summary.failures.is_empty() || is_short)
 }
 
 /// Runs one seed, with its timeline.
@@ -140,9 +154,17 @@ fn command_line() -> Command {
             "systematic",
             "Crash after every write, hide every event, serve every older view",
         ))
+        .arg(number(
+            "pairs",
+            "With --systematic, how many pairs of faults for each scenario [default: 200]",
+        ))
         .arg(flag(
             "bugs",
             "Let every deliberate bug be caught, by at most --seeds seeds each",
+        ))
+        .arg(number(
+            "replays",
+            "Run so many seeds twice each, compare their traces and print one digest of all",
         ))
         .arg(list("bug", "Run with a deliberate bug"))
         .arg(

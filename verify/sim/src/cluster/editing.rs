@@ -3,15 +3,23 @@
 use std::time::Duration;
 
 use flyball_api::request::{Method, Request};
-use serde_json::Value;
+use flyball_plan::Propagation;
+use serde_json::{Value, json};
 
 use super::Cluster;
 use crate::server::{Asked, Got, admin};
 use crate::step::Step;
-use crate::workload::Edit;
+use crate::workload::{CUSTOM_GROUP, Edit};
+
+/// After which time people try again.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 impl Cluster {
     pub(super) fn edit(&mut self, at: usize) {
+        // Once faults have stopped, nobody tries again.
+        if !self.rages {
+            return;
+        }
         let planned = &self.plan.edits[at];
         let (number, edit) = (planned.number, planned.what.clone());
         self.trace
@@ -19,14 +27,52 @@ impl Cluster {
         let done = match &edit {
             Edit::Create { path, body } => self.by_hand(Method::Post, path, Some(body)),
             Edit::Merge { path, patch } => self.by_hand(Method::MergePatch, path, Some(patch)),
-            Edit::Delete { path } => self.by_hand(Method::Delete, path, None),
+            Edit::Own {
+                path,
+                body,
+                owners,
+                blocks,
+            } => {
+                let mut body = body.clone();
+                let owners = owners.iter().map(|owner| self.reference(owner, *blocks));
+                body["metadata"]["ownerReferences"] = owners.collect();
+                self.by_hand(Method::Post, path, Some(&body))
+            }
+            Edit::Delete { path, propagation } => {
+                let options = propagation.map(delete_options);
+                self.by_hand(Method::Delete, path, options.as_ref())
+            }
         };
-        // A namespace that is not there yet, say: people try again. What is gone stays so.
-        let is_create = matches!(edit, Edit::Create { .. });
-        if is_create && matches!(done, Some(404 | 403)) {
-            self.agenda
-                .add(self.now + Duration::from_secs(1), Step::Edit(at));
+        // A namespace that is not there yet, say, or one that is yet to go: people try again, for
+        // a while. What is gone stays so.
+        let is_create = matches!(edit, Edit::Create { .. } | Edit::Own { .. });
+        if is_create && matches!(done, Some(404 | 403 | 409)) {
+            self.agenda.add(self.now + TRY_AGAIN, Step::Edit(at));
         }
+    }
+
+    /// How an object refers to an owner of this path, as it is now.
+    fn reference(&mut self, path: &str, blocks: bool) -> Value {
+        let asked: Asked = Request::get(path).into();
+        let found = self.server.handle(&asked, &admin(), "kubectl", self.now);
+        let found: Value = match found {
+            Got::Body(body) => serde_json::from_slice(&body).unwrap_or_default(),
+            Got::Failed(_) | Got::Watch(_) => Value::Null,
+        };
+        let (collection, name) = path.rsplit_once('/').unwrap_or_default();
+        let (api_version, kind) = match collection.rsplit_once('/') {
+            Some((_, "widgets")) => (format!("{CUSTOM_GROUP}/v1"), "Widget"),
+            Some((_, "secrets")) => ("v1".to_owned(), "Secret"),
+            _ => ("v1".to_owned(), "ConfigMap"),
+        };
+        let uid = found["metadata"]["uid"].as_str();
+        json!({
+            "apiVersion": found["apiVersion"].as_str().unwrap_or(&api_version),
+            "kind": found["kind"].as_str().unwrap_or(kind),
+            "name": name,
+            "uid": uid.unwrap_or("00000000-0000-4000-8000-000000000000"),
+            "blockOwnerDeletion": blocks,
+        })
     }
 
     /// Asks the server as somebody who may do anything; the code of a refusal is the answer.
@@ -52,6 +98,15 @@ impl Cluster {
     }
 }
 
+fn delete_options(propagation: Propagation) -> Value {
+    let how = match propagation {
+        Propagation::Background => "Background",
+        Propagation::Foreground => "Foreground",
+        Propagation::Orphan => "Orphan",
+    };
+    json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": how})
+}
+
 fn told(edit: &Edit) -> String {
     match edit {
         Edit::Create { path, body } => {
@@ -59,6 +114,15 @@ fn told(edit: &Edit) -> String {
             format!("create {path}/{name}")
         }
         Edit::Merge { path, patch } => format!("patch {path} with {patch}"),
-        Edit::Delete { path } => format!("delete {path}"),
+        Edit::Own {
+            path, body, owners, ..
+        } => {
+            let name = body["metadata"]["name"].as_str().unwrap_or_default();
+            format!("create {path}/{name} of {}", owners.join(" and "))
+        }
+        Edit::Delete { path, propagation } => match propagation {
+            None => format!("delete {path}"),
+            Some(how) => format!("delete {path}: {how:?}"),
+        },
     }
 }

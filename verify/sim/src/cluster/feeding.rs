@@ -5,7 +5,9 @@
 use std::time::Duration;
 
 use flyball_api::ApiError;
+use flyball_api::request::Request;
 use flyball_informer::{Change, Command, Input};
+use flyball_plan::Following;
 use flyball_registry::{Polled, Watch};
 
 use super::flights::Purpose;
@@ -38,7 +40,10 @@ impl Cluster {
             return;
         };
         let cache = &mut process.caches[at];
-        let kind = cache.kind;
+        if cache.is_removed {
+            return;
+        }
+        let (kind, is_partial) = (cache.kind, cache.informer.is_partial());
         let (command, notice) = cache.informer.step(input, monotonic, jitter);
         if let Some(notice) = notice {
             let name = self.replicas[life.replica].name.clone();
@@ -53,9 +58,16 @@ impl Cluster {
         let cache = &mut process.caches[at];
         // A command ends whatever is under way.
         let is_command = command.is_some();
+        let request = || Request::get(kind.collection_path(""));
         let asked = match command {
-            Some(Command::List(list)) => Some(list.query()),
-            Some(Command::Watch(watch)) => Some(watch.query()),
+            Some(Command::List(list)) if is_partial => {
+                Some((request().metadata_list(), list.query()))
+            }
+            Some(Command::List(list)) => Some((request(), list.query())),
+            Some(Command::Watch(watch)) if is_partial => {
+                Some((request().metadata_only(), watch.query()))
+            }
+            Some(Command::Watch(watch)) => Some((request(), watch.query())),
             Some(Command::Wait(_)) | None => None,
         };
         if is_command {
@@ -70,8 +82,8 @@ impl Cluster {
                 self.agenda.add(due, Step::Elapse(life, at));
             }
         }
-        if let Some(query) = asked {
-            let asked = Asked::get(kind.collection_path(""), query);
+        if let Some((request, query)) = asked {
+            let asked = Asked::from(request).with_query(query);
             let user = self.replicas[life.replica].user.clone();
             self.send(
                 life,
@@ -91,7 +103,7 @@ impl Cluster {
         let started = process.started;
         let cache = &mut process.caches[at];
         cache.elapse_at = None;
-        let Some(deadline) = cache.informer.deadline() else {
+        let Some(deadline) = cache.informer.deadline().filter(|_| !cache.is_removed) else {
             return;
         };
         let due = started + deadline;
@@ -200,12 +212,12 @@ impl Cluster {
             return;
         }
         line.due = None;
-        let (life, target) = (line.life, line.target);
+        let (life, target, is_behind) = (line.life, line.target, line.is_behind);
         if !self.is_heard(life, target) {
             self.lines.remove(&number);
             return;
         }
-        if self.strikes_before_delivery(number) {
+        if is_behind && self.strikes_before_delivery(number) {
             return self.plan_delivery(number, now);
         }
         let Some(line) = self.lines.get_mut(&number) else {
@@ -263,7 +275,8 @@ impl Cluster {
         match target {
             Listener::Lease => self.told_of_lease(life, line),
             Listener::Cache { at, .. } => {
-                self.deliveries += 1;
+                let is_bookmark = line.starts_with(br#"{"type":"BOOKMARK"#);
+                self.deliveries += u64::from(!is_bookmark);
                 if self.bug == Some(Bug::DropsDeletions) && line.starts_with(br#"{"type":"DELETED"#)
                 {
                     return;
@@ -296,6 +309,9 @@ impl Cluster {
         let Some(process) = self.process(life) else {
             return;
         };
+        if process.caches[at].is_removed {
+            return;
+        }
         let mut changes: Vec<Change> = Vec::new();
         loop {
             let cache = &mut process.caches[at];
@@ -307,7 +323,7 @@ impl Cluster {
             for (number, each) in process.loops.iter_mut().enumerate() {
                 let watches = each.descriptor.watches;
                 for change in &changes {
-                    let concerns = watches.iter().any(|watch| watch.kind() == change.kind);
+                    let concerns = each.sight.hears_of(watches, change.kind);
                     if concerns && Bug::lets_pass(bug, each.descriptor.name, change) {
                         each.driver.changed(change, &process.snapshot, clocks);
                         woken.push(number);
@@ -317,6 +333,10 @@ impl Cluster {
             seen.append(&mut changes);
         }
         woken.dedup();
+        let announces = Following::is_announced_by(process.caches[at].kind);
+        if announces && seen.iter().any(|change| !change.resync) {
+            self.plan_look(life, self.now + Following::SETTLING);
+        }
         let name = &self.replicas[life.replica].name;
         for change in seen.iter().filter(|change| !change.resync) {
             let tells = || format!("{name} saw {} {}", change.kind, change.name);

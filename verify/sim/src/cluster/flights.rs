@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use flyball_api::{ApiError, Uid};
 use flyball_informer::Snapshot;
 use flyball_plan::SyncId;
 use flyball_rbac::User;
+use serde_json::{Value, json};
 
 use super::{Cluster, Listener};
 use crate::faults::Mishap;
 use crate::invariants::Happened;
 use crate::server::{Asked, Got};
 use crate::step::{Life, Step};
+use crate::workload::CUSTOM_GROUP;
 
 /// How often a request is sent again because the server said when, as `shell/client` does.
 const RETRIES_MAX: u32 = 10;
@@ -35,6 +38,11 @@ pub(crate) enum Purpose {
         action: usize,
         /// Which incarnation the plan meant.
         judged: Option<Uid>,
+    },
+    /// Part of the question which resources the server has.
+    Discovery {
+        number: u64,
+        controller: Option<usize>,
     },
     /// What a candidate asked for.
     Election,
@@ -72,11 +80,19 @@ impl Cluster {
     ) -> u64 {
         self.flights_sent += 1;
         let controller = match &purpose {
-            Purpose::Action { controller, .. } | Purpose::Event { controller } => {
+            Purpose::Action { controller, .. }
+            | Purpose::Event { controller }
+            | Purpose::Discovery {
+                controller: Some(controller),
+                ..
+            } => {
                 let process = self.process(life);
                 process.map(|process| process.loops[*controller].descriptor.name)
             }
-            Purpose::Feed { .. } | Purpose::Election | Purpose::Lease => None,
+            Purpose::Feed { .. }
+            | Purpose::Discovery { .. }
+            | Purpose::Election
+            | Purpose::Lease => None,
         };
         let flight = Flight {
             life,
@@ -108,7 +124,10 @@ impl Cluster {
             return;
         }
         let controller = flight.controller;
-        let is_action = matches!(flight.purpose, Purpose::Action { .. });
+        let is_action = matches!(
+            flight.purpose,
+            Purpose::Action { .. } | Purpose::Discovery { .. }
+        );
         let mishap = controller
             .filter(|_| is_action)
             .and_then(|name| self.mishap_for(name, &flight.asked));
@@ -171,12 +190,23 @@ impl Cluster {
         let asked = stale.as_ref().unwrap_or(&flight.asked);
         self.trace.add(asked.path.as_bytes());
         self.trace.add(&asked.body);
-        let got = match self.refuses_streaming(asked) {
+        let refusal = self
+            .refuses_streaming(asked)
+            .or_else(|| self.is_away(asked));
+        let mut got = match refusal {
             Some(error) => Got::Failed(error),
             None => self
                 .server
                 .handle(asked, &flight.user, flight.agent, self.now),
         };
+        if let (Got::Body(body), true) = (&mut got, asked.path == "/apis")
+            && self.effects.group_is_away(self.now)
+        {
+            if let Some(name) = flight.controller {
+                self.tally.hit("group away", name);
+            }
+            *body = without_group(body);
+        }
         match &got {
             Got::Body(body) => self.trace.add(body),
             Got::Failed(error) => self.trace.add(&error.code().to_le_bytes()),
@@ -199,6 +229,15 @@ impl Cluster {
         let message = "sendInitialEvents is forbidden for watch unless the WatchList feature \
                        gate is enabled";
         (streamed && !self.plan.streams_lists).then(|| failure(422, "Invalid", message))
+    }
+
+    /// A server in front of another that cannot be reached says so.
+    fn is_away(&self, asked: &Asked) -> Option<ApiError> {
+        let is_of = asked.path.strip_prefix("/apis/");
+        let is_of = is_of.is_some_and(|rest| rest.starts_with(CUSTOM_GROUP));
+        let message = "the server is currently unable to handle the request";
+        (is_of && self.effects.group_is_away(self.now))
+            .then(|| failure(503, "ServiceUnavailable", message))
     }
 
     /// The list that another server, which is behind, would answer this one with.
@@ -290,6 +329,7 @@ impl Cluster {
                 action,
                 ..
             } => self.action_answered(life, *controller, *sync, *action, got),
+            Purpose::Discovery { number, .. } => self.discovery_answered(life, *number, got),
             Purpose::Election => self.election_answered(life, number, got),
             Purpose::Lease => match got {
                 Got::Watch(watch) => {
@@ -311,6 +351,20 @@ fn told(changed: &crate::truth::Changed) -> String {
         (Some(_), Some(_)) => "changes",
     };
     format!("    {} {} {what}", changed.resource, changed.name)
+}
+
+/// What a server tells of its resources that cannot ask for those of one group.
+fn without_group(document: &[u8]) -> Bytes {
+    let mut document: Value = serde_json::from_slice(document).unwrap_or_default();
+    for group in document["items"].as_array_mut().into_iter().flatten() {
+        if group["metadata"]["name"] == CUSTOM_GROUP {
+            for version in group["versions"].as_array_mut().into_iter().flatten() {
+                version["resources"] = json!([]);
+                version["freshness"] = "Stale".into();
+            }
+        }
+    }
+    document.to_string().into()
 }
 
 fn lost() -> ApiError {

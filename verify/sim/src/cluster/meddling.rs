@@ -2,11 +2,12 @@
 
 use flyball_api::request::Method;
 use flyball_api::{Meta, Uid};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Cluster;
 use super::flights::{Flight, Purpose};
 use crate::faults::Meddling;
+use crate::parts::NODES;
 
 const PODS: &str = "pods";
 const SETS: &str = "replicasets.apps";
@@ -18,6 +19,12 @@ impl Cluster {
                 if let Some(meta) = self.pick(PODS, pick, |meta| !meta.is_deleting()) {
                     self.hit_watchers_of(kind, PODS);
                     self.by_hand(Method::Delete, &pod_path(&meta), None);
+                }
+            }
+            Meddling::TakePod => {
+                if let Some(meta) = self.pick(PODS, pick, |meta| meta.controller().is_some()) {
+                    self.hit_watchers_of(kind, PODS);
+                    self.by_hand(Method::Delete, &pod_path(&meta), Some(&at_once()));
                 }
             }
             Meddling::RelabelPod => {
@@ -64,9 +71,71 @@ impl Cluster {
                 let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/sum";
                 self.by_hand(Method::MergePatch, path, Some(&json!({"rules": []})));
             }
+            Meddling::DeleteNode => {
+                let node = pick % u64::try_from(NODES).unwrap_or(1);
+                self.remove(kind, "nodes", &format!("/api/v1/nodes/node-{node}"));
+            }
+            Meddling::DeleteJob => {
+                if let Some(meta) = self.pick("jobs.batch", pick, |_| true) {
+                    let Meta {
+                        namespace, name, ..
+                    } = &meta;
+                    let path = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
+                    self.remove(kind, "jobs", &path);
+                }
+            }
+            Meddling::DeleteRole => {
+                let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/part-0";
+                self.remove(kind, "clusterroles", path);
+            }
+            Meddling::DeleteCertificate => {
+                let path = "/api/v1/namespaces/blue/configmaps/kube-root-ca.crt";
+                self.remove(kind, "configmaps", path);
+            }
+            Meddling::DeleteSpace => self.remove(kind, "namespaces", "/api/v1/namespaces/red"),
+            Meddling::Label => self.label(kind, pick),
             // It waits for a write, and is done where that is handled.
             Meddling::Replace => {}
         }
+    }
+
+    fn remove(&mut self, kind: &'static str, plural: &str, path: &str) {
+        self.hit_watchers_of(kind, plural);
+        self.by_hand(Method::Delete, path, None);
+    }
+
+    /// Puts a label on an object of one of many sorts.
+    fn label(&mut self, kind: &'static str, pick: u64) {
+        const SORTS: [(&str, &str, &str); 7] = [
+            ("namespaces", "/api/v1", "namespaces"),
+            ("nodes", "/api/v1", "nodes"),
+            ("jobs.batch", "/apis/batch/v1", "jobs"),
+            (
+                "replicationcontrollers",
+                "/api/v1",
+                "replicationcontrollers",
+            ),
+            ("serviceaccounts", "/api/v1", "serviceaccounts"),
+            ("deployments.apps", "/apis/apps/v1", "deployments"),
+            (
+                "widgets.sim.example.com",
+                "/apis/sim.example.com/v1",
+                "widgets",
+            ),
+        ];
+        let at = usize::try_from(pick % 7).unwrap_or_default();
+        let (resource, root, plural) = SORTS[at];
+        let Some(meta) = self.pick(resource, pick / 7, |_| true) else {
+            return;
+        };
+        self.hit_watchers_of(kind, plural);
+        let path = match meta.namespace.as_str() {
+            "" => format!("{root}/{plural}/{}", meta.name),
+            space => format!("{root}/namespaces/{space}/{plural}/{}", meta.name),
+        };
+        let labels = json!({"touched": (pick % 1000).to_string()});
+        let patch = json!({"metadata": {"labels": labels}});
+        self.by_hand(Method::MergePatch, &path, Some(&patch));
     }
 
     /// One of the objects that somebody manages. Pods that do not do well are left to their owners:
@@ -142,10 +211,14 @@ impl Cluster {
         };
         self.effects.replacements -= 1;
         self.tally.hit("replaced by hand", controller);
-        let now = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
-        self.by_hand(Method::Delete, &path, Some(&now));
+        self.by_hand(Method::Delete, &path, Some(&at_once()));
         self.by_hand(Method::Post, &collection, Some(&body));
     }
+}
+
+/// Options of a delete that does not wait.
+fn at_once() -> Value {
+    json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 }
 
 fn pod_path(meta: &Meta) -> String {

@@ -7,6 +7,7 @@
 //!
 //! One thread, no clock: everything that takes time is a step later on the agenda.
 
+mod discovering;
 mod editing;
 mod electing;
 mod feeding;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use flyball_election::BadSettings;
 use flyball_informer::Snapshot;
-use flyball_plan::Actions;
+use flyball_plan::{Actions, Sight};
 use flyball_registry::Watch;
 
 use crate::agenda::Agenda;
@@ -40,6 +41,7 @@ use crate::tally::Tally;
 use crate::trace::Trace;
 use crate::truth::Truth;
 
+use discovering::Discoveries;
 pub(crate) use flights::{Flight, Purpose};
 use striking::Effects;
 
@@ -61,6 +63,7 @@ pub(crate) struct Cluster {
     lines: BTreeMap<u64, Line>,
     lines_opened: u64,
     effects: Effects,
+    discoveries: Discoveries,
     delays: Vec<Rng>,
     jitters: Vec<Rng>,
     /// Whether faults may strike.
@@ -126,6 +129,7 @@ impl Cluster {
             lines: BTreeMap::new(),
             lines_opened: 0,
             effects: Effects::default(),
+            discoveries: Discoveries::default(),
             delays: replicas.iter().map(|one| child("delays", one)).collect(),
             jitters: replicas.iter().map(|one| child("jitter", one)).collect(),
             replicas,
@@ -190,6 +194,7 @@ impl Cluster {
             Step::Elapse(life, at) => self.elapse(life, at),
             Step::Work(life, at) => self.work(life, at),
             Step::Send(deed) => self.send_action(deed),
+            Step::Discover(life) => self.look(life),
             Step::Elect(life) => self.elect(life),
             Step::WatchLease(life) => self.watch_lease(life),
             Step::Tell(life, at) => self.tell_next(life, at),
@@ -202,7 +207,7 @@ impl Cluster {
             Step::Answer(flight) => self.flights.get(&flight)?.life.replica,
             Step::Deliver(line) => self.lines.get(&line)?.life.replica,
             Step::Elapse(life, _) | Step::Work(life, _) | Step::Tell(life, _) => life.replica,
-            Step::Elect(life) | Step::WatchLease(life) => life.replica,
+            Step::Elect(life) | Step::WatchLease(life) | Step::Discover(life) => life.replica,
             Step::Send(deed) => deed.life.replica,
             _ => return None,
         };
@@ -227,6 +232,7 @@ impl Cluster {
         for cache in 0..caches {
             self.begin_feed(life, cache);
         }
+        self.plan_look(life, now);
         if self.replicas[at].part.elects {
             self.plan_election(life, now);
             self.agenda.add(now, Step::WatchLease(life));
@@ -277,13 +283,22 @@ impl Cluster {
         };
         for part in parts {
             let mut kinds = Vec::new();
+            let mut sight = Sight::Named;
             for make in &part.controllers {
-                let descriptor = make().descriptor();
-                kinds.extend(descriptor.watches.iter().map(|watch| watch.kind()));
+                let driver = make();
+                sight = sight.max(driver.sight());
+                let watches = driver.descriptor().watches.iter();
+                kinds.extend(watches.map(|watch| watch.kind()));
             }
             kinds.sort_unstable();
             kinds.dedup();
-            cast.caches.extend(vec![kinds.len(); part.replicas]);
+            let discovered = match sight {
+                Sight::Named => 0,
+                Sight::Discovery => 1,
+                Sight::Everything => discovering::ABOUT_AS_MANY,
+            };
+            let caches = kinds.len() + discovered;
+            cast.caches.extend(vec![caches; part.replicas]);
             cast.controllers += part.controllers.len();
         }
         cast

@@ -6,13 +6,18 @@ use std::time::Duration;
 use flyball_api::ApiError;
 use flyball_api::request::Method;
 use flyball_kubelets::annotations::LOST;
+use flyball_plan::Sight;
 use serde_json::json;
 
-use super::{Cluster, Listener};
+use super::{Cluster, Line, Listener};
 use crate::faults::{Fault, Meddling, Mishap};
 use crate::plan::When;
 use crate::server::Asked;
 use crate::step::{Life, Step};
+use crate::workload::CUSTOM_GROUP;
+
+/// How long nobody is told anything in the last trial.
+const UNSEEN: Duration = Duration::from_secs(5);
 
 /// Faults that last: until when, or for how many more.
 #[derive(Debug, Default)]
@@ -23,6 +28,7 @@ pub(super) struct Effects {
     slowed: BTreeSet<u64>,
     bookmarks_held_until: Duration,
     stale: Vec<(usize, u64, u32)>,
+    group_away_until: Duration,
     /// How many writes of controllers find another object under the name.
     pub(super) replacements: u32,
 }
@@ -44,6 +50,11 @@ impl Effects {
 
     pub(super) fn holds_bookmarks(&self, now: Duration) -> bool {
         now < self.bookmarks_held_until
+    }
+
+    /// Whether the server of the custom resources cannot be reached.
+    pub(super) fn group_is_away(&self, now: Duration) -> bool {
+        now < self.group_away_until
     }
 
     /// By how much the next list of a replica is behind, if it is.
@@ -157,10 +168,7 @@ impl Cluster {
             Fault::HideEvent { .. } | Fault::CrashWriter { .. } => {}
             Fault::Compact => {
                 self.hit_all(kind);
-                self.keep_up();
-                let revision = self.server.registry().revision();
-                // The present is never too old, nor yet to come.
-                let _ = self.server.registry_mut().compact(revision);
+                self.forget_the_past();
             }
             Fault::NoBookmarks { lasts } => {
                 self.hit_all(kind);
@@ -182,6 +190,39 @@ impl Cluster {
                 self.hit_watchers_of(kind, "nodes");
                 self.agenda.add(self.now + lasts, Step::Recover(at));
             }
+            Fault::GroupAway { lasts } => self.lose_group(kind, lasts),
+        }
+    }
+
+    /// The server of the custom resources goes away, and all watches of them break.
+    fn lose_group(&mut self, kind: &'static str, lasts: Duration) {
+        let away = &mut self.effects.group_away_until;
+        *away = (*away).max(self.now + lasts);
+        let is_of = |line: &Line| line.prefix.contains(CUSTOM_GROUP);
+        let of = self.lines.iter().filter(|(_, line)| is_of(line));
+        let dropped: Vec<u64> = of.map(|(number, _)| *number).collect();
+        for number in dropped {
+            self.drop_line(number);
+        }
+        let names: Vec<&'static str> = self.followers();
+        for name in names {
+            self.tally.hit(kind, name);
+        }
+    }
+
+    /// The controllers that follow which resources there are.
+    fn followers(&self) -> Vec<&'static str> {
+        let makes = self.replicas.iter().flat_map(|one| &one.part.controllers);
+        let all = makes.map(|make| make());
+        all.filter(|driver| driver.sight() != Sight::Named)
+            .map(|driver| driver.descriptor().name)
+            .collect()
+    }
+
+    fn drop_line(&mut self, number: u64) {
+        if let Some(line) = self.lines.remove(&number) {
+            let error = ApiError::transport("connection reset by peer");
+            self.hear_end(line.life, line.target, Some(error));
         }
     }
 
@@ -252,10 +293,7 @@ impl Cluster {
         let of = of.filter(|(_, line)| is_of(line.life, line.target, replica, cache));
         let dropped: Vec<u64> = of.map(|(number, _)| *number).collect();
         for number in dropped {
-            if let Some(line) = self.lines.remove(&number) {
-                let error = ApiError::transport("connection reset by peer");
-                self.hear_end(line.life, line.target, Some(error));
-            }
+            self.drop_line(number);
         }
     }
 
@@ -270,6 +308,37 @@ impl Cluster {
     /// Notes that a list was behind.
     pub(super) fn note_stale(&mut self, replica: usize) {
         self.hit_replica("stale list", replica);
+    }
+
+    /// One last trial once everything has settled and nothing goes wrong any more: while no watch
+    /// tells anything, hands meddle with a bit of everything, and the server forgets what they
+    /// did. Whoever relied on being told of each change, or on a new term to look at everything
+    /// once more, does not notice.
+    pub(crate) fn meddle_unseen(&mut self, pick: u64) {
+        let until = self.now + UNSEEN;
+        for line in self.lines.values_mut() {
+            if matches!(line.target, Listener::Cache { .. }) {
+                line.held_until = until;
+            }
+        }
+        for meddling in [
+            Meddling::EditCertificate,
+            Meddling::DeleteAccount,
+            Meddling::EditRole,
+            Meddling::EditStatus,
+            Meddling::DeleteSet,
+            Meddling::TakePod,
+        ] {
+            self.meddle("edited by hand", meddling, pick);
+        }
+        self.forget_the_past();
+    }
+
+    fn forget_the_past(&mut self) {
+        self.keep_up();
+        let revision = self.server.registry().revision();
+        // The present is never too old, nor yet to come.
+        let _ = self.server.registry_mut().compact(revision);
     }
 
     /// Counts a fault as one of every controller of a replica.
@@ -294,8 +363,7 @@ impl Cluster {
             return;
         };
         for each in &process.loops {
-            let mut watches = each.descriptor.watches.iter();
-            if watches.any(|watch| watch.kind() == cache.kind) {
+            if each.sight.hears_of(each.descriptor.watches, cache.kind) {
                 self.tally.hit(kind, each.descriptor.name);
             }
         }
@@ -305,9 +373,11 @@ impl Cluster {
     pub(super) fn hit_watchers_of(&mut self, kind: &'static str, plural: &str) {
         for replica in &self.replicas {
             for make in &replica.part.controllers {
-                let descriptor = make().descriptor();
+                let driver = make();
+                let descriptor = driver.descriptor();
                 let mut watches = descriptor.watches.iter();
-                if watches.any(|watch| watch.kind().plural == plural) {
+                let is_named = watches.any(|watch| watch.kind().plural == plural);
+                if is_named || driver.sight() == Sight::Everything {
                     self.tally.hit(kind, descriptor.name);
                 }
             }

@@ -11,6 +11,7 @@ use flyball_plan::{
 use super::flights::Purpose;
 use super::{Cluster, Decided};
 use crate::bugs::Bug;
+use crate::coverage::{said_by_plan, said_by_report};
 use crate::invariants::Happened;
 use crate::replica::Syncing;
 use crate::server::Got;
@@ -38,7 +39,7 @@ impl Cluster {
     }
 
     pub(super) fn work(&mut self, life: Life, at: usize) {
-        let (now, clocks) = (self.now, self.clocks(life));
+        let (now, clocks, bug) = (self.now, self.clocks(life), self.bug);
         let may_write = self.may_write_at(life, now);
         let Some(process) = self.process(life) else {
             return;
@@ -57,7 +58,10 @@ impl Cluster {
         }
         let started = process.started;
         let snapshot = process.snapshot.clone();
-        match process.loops[at].driver.next(&snapshot, clocks) {
+        let each = &mut process.loops[at];
+        let spoilt = Bug::spoil_sight(bug, each.descriptor.name, &snapshot);
+        let shown = spoilt.as_ref().unwrap_or(&snapshot);
+        match each.driver.next(shown, clocks) {
             Next::Work(work) => {
                 self.wake(life, at);
                 self.begin(life, at, work, snapshot);
@@ -93,6 +97,8 @@ impl Cluster {
         };
         process.loops[at].syncs.insert(id, syncing);
         self.tally.stage(controller, actions.stage);
+        let reached = &mut self.tally.reached;
+        reached.hear(controller, || said_by_plan(&actions));
         let name = &self.replicas[life.replica].name;
         self.trace.tell(now, || {
             let deeds: Vec<String> = actions.items.iter().map(deed_told).collect();
@@ -157,6 +163,10 @@ impl Cluster {
                 Answer::Done(Written::default()),
             );
         }
+        if let Action::Discover { age_max } = &planned {
+            let age_max = *age_max;
+            return self.discover_for(deed, age_max);
+        }
         if planned.is_write() && !may_write {
             syncing.over = true;
             return self.note(life, controller, sync, action, Answer::Skipped);
@@ -200,7 +210,6 @@ impl Cluster {
         got: Got,
     ) {
         let may_write = self.may_write_at(life, self.now);
-        let bug = self.bug;
         let Some(process) = self.process(life) else {
             return;
         };
@@ -218,6 +227,32 @@ impl Cluster {
             Got::Failed(error) => Answer::Failed(error),
             Got::Watch(_) => return,
         };
+        let deed = Deed {
+            life,
+            controller,
+            sync,
+            action,
+        };
+        self.hear_answer(deed, answer);
+    }
+
+    /// A controller hears what became of an action.
+    pub(super) fn hear_answer(&mut self, deed: Deed, answer: Answer) {
+        let Deed {
+            life,
+            controller,
+            sync,
+            action,
+        } = deed;
+        let bug = self.bug;
+        let Some(process) = self.process(life) else {
+            return;
+        };
+        let each = &mut process.loops[controller];
+        let Some(syncing) = each.syncs.get_mut(&sync) else {
+            return;
+        };
+        let planned = &syncing.actions.items[action];
         let name = each.descriptor.name;
         let (key, planned) = (syncing.key.clone(), planned.clone());
         let seen = syncing.seen.clone();
@@ -234,7 +269,7 @@ impl Cluster {
             action: &planned,
             answer: &answer,
         });
-        let answer = Bug::spoil_answer(bug, name, &planned, answer);
+        let answer = Bug::spoil_answer(bug, name, &seen, &planned, answer);
         self.note(life, controller, sync, action, answer);
     }
 
@@ -298,6 +333,8 @@ impl Cluster {
             report,
         } = finished;
         self.tally.rule(controller, report.rule);
+        let reached = &mut self.tally.reached;
+        reached.hear(controller, || said_by_report(report));
         let replica = &self.replicas[life.replica].name;
         self.trace.tell(self.now, || match outcome {
             Outcome::Gated(waiting) => {

@@ -4,6 +4,8 @@
 //! whoever did it had seen, and at what is so.
 
 mod availability;
+mod collection;
+mod emptiness;
 mod incarnations;
 mod leadership;
 mod own_writes;
@@ -11,6 +13,7 @@ mod ownership;
 mod pace;
 mod preconditions;
 mod quiet;
+mod release;
 mod revisions;
 mod rollouts;
 mod status;
@@ -96,6 +99,9 @@ impl Invariants {
             Box::new(incarnations::Incarnations),
             Box::new(own_writes::OwnWrites::default()),
             Box::new(ownership::Ownership),
+            Box::new(collection::Collection),
+            Box::new(release::Release),
+            Box::new(emptiness::Emptiness),
             Box::new(surge::Surge),
             Box::new(availability::Availability),
             Box::new(revisions::Revisions),

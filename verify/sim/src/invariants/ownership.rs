@@ -1,8 +1,7 @@
 //! Nothing is touched that is not owned.
 //!
 //! Authority: `pkg/controller/controller_ref_manager.go`: a controller manages what its reference
-//! says, adopts only what has no controller, and releases only its own. The same file will say
-//! "nothing with a living owner is collected" of the garbage collector.
+//! says, adopts only what has no controller, and releases only its own.
 
 use std::time::Duration;
 
@@ -34,7 +33,7 @@ impl Invariant for Ownership {
         "nothing is touched that is not owned"
     }
 
-    fn check(&mut self, happened: &Happened<'_>, truth: &Truth, _: Duration) -> Result<(), String> {
+    fn check(&mut self, happened: &Happened<'_>, _: &Truth, _: Duration) -> Result<(), String> {
         let Happened::Committed {
             by: Some((flight, Some(controller))),
             changed,
@@ -42,9 +41,6 @@ impl Invariant for Ownership {
         else {
             return Ok(());
         };
-        if *controller == "garbage-collector-controller" && changed.is_deletion() {
-            return living_owner(changed.before.as_ref().map(|thing| thing.meta()), truth);
-        }
         let mut managers = MANAGERS.iter();
         let Some((_, manager, _)) = managers
             .find(|(name, _, resource)| name == controller && *resource == changed.resource)
@@ -75,16 +71,5 @@ impl Invariant for Ownership {
             changed.name,
             before.map_or_else(|| "nobody".to_owned(), |uid| uid.to_string())
         ))
-    }
-}
-
-/// Nothing with a living owner is collected; an identity never comes back.
-fn living_owner(collected: Option<&Meta>, truth: &Truth) -> Result<(), String> {
-    let mut owners = collected
-        .into_iter()
-        .flat_map(|meta| meta.owner_references.iter());
-    match owners.find(|owner| truth.has_uid(&owner.uid)) {
-        None => Ok(()),
-        Some(owner) => Err(format!("collected though its owner {} lives", owner.name)),
     }
 }
