@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::discovery::Discovery;
-use flyball_api::views::Partial;
 use flyball_api::{Kind, Timestamp};
 use flyball_election::{BadSettings, Candidate, Command, Role, Settings};
-use flyball_informer::{AnyInformer, Informer, Snapshot};
-use flyball_plan::{Actions, Descriptor, Driver, Following, Now, Progress, Sight, SyncId};
+use flyball_informer::{AnyInformer, Snapshot, metadata_informer};
+use flyball_plan::{Actions, Descriptor, Driver, Following, Listing, Now, Progress, Sight, SyncId};
 use flyball_rbac::User;
 use flyball_recorder::{EventWrite, Recorder};
 
@@ -102,6 +101,8 @@ pub(crate) struct Loop {
     pub(crate) is_synced: bool,
     /// What the server was last found to have on behalf of a plan, and when it was asked.
     pub(crate) recent: Option<(Duration, Arc<Discovery>)>,
+    /// The last lists of whole kinds, and when each was asked for.
+    pub(crate) recent_lists: BTreeMap<Kind, (Duration, Arc<Listing>)>,
     pub(crate) syncs: BTreeMap<SyncId, Syncing>,
     /// When it will look for work.
     pub(crate) work_at: Option<Duration>,
@@ -165,6 +166,7 @@ impl Replica {
                 driver,
                 is_synced: false,
                 recent: None,
+                recent_lists: BTreeMap::new(),
                 syncs: BTreeMap::new(),
                 work_at: None,
                 teller: Teller {
@@ -268,7 +270,7 @@ impl Process {
             .loops
             .iter()
             .any(|each| each.sight == Sight::Everything);
-        let cache = Cache::new(Box::new(Informer::<Partial>::of(kind)), true, families);
+        let cache = Cache::new(metadata_informer(kind), true, families);
         self.snapshot = self.snapshot.with(cache.informer.view());
         self.caches.push(cache);
         Some(self.caches.len() - 1)

@@ -450,7 +450,10 @@ async fn a_list_of_a_whole_kind_is_shared_by_all_who_ask_at_a_time() {
             };
             assert!(answers.iter().all(as_wanted), "{answers:?}");
             let lines: Vec<String> = api.asks().iter().map(Asked::line).collect();
-            assert_eq!(lines, vec!["GET /apis/apps/v1/replicasets?limit=100"; round]);
+            assert_eq!(
+                lines,
+                vec!["GET /apis/apps/v1/replicasets?limit=100"; round]
+            );
             super::api::pass(Duration::from_secs(2)).await;
         }
     }

@@ -46,8 +46,9 @@ impl Cluster {
         // A namespace that is not there yet, say, or one that is yet to go: people try again, for
         // a while. What is gone stays so.
         let is_create = matches!(edit, Edit::Create { .. } | Edit::Own { .. });
-        if is_create && matches!(done, Some(404 | 403 | 409)) {
-            self.agenda.add(self.now + TRY_AGAIN, Step::Edit(at));
+        let again = self.now + TRY_AGAIN;
+        if is_create && again < self.plan.rage && matches!(done, Some(404 | 403 | 409)) {
+            self.agenda.add(again, Step::Edit(at));
         }
     }
 

@@ -14,7 +14,7 @@ use super::{Cluster, Listener};
 use crate::faults::Mishap;
 use crate::invariants::Happened;
 use crate::server::{Asked, Got};
-use crate::step::{Life, Step};
+use crate::step::{Deed, Life, Step};
 use crate::workload::CUSTOM_GROUP;
 
 /// How often a request is sent again because the server said when, as `shell/client` does.
@@ -38,6 +38,8 @@ pub(crate) enum Purpose {
         action: usize,
         /// Which incarnation the plan meant.
         judged: Option<Uid>,
+        /// When it was sent, on the clock of the replica.
+        sent_at: Duration,
     },
     /// Part of the question which resources the server has.
     Discovery {
@@ -327,8 +329,17 @@ impl Cluster {
                 controller,
                 sync,
                 action,
+                sent_at,
                 ..
-            } => self.action_answered(life, *controller, *sync, *action, got),
+            } => {
+                let deed = Deed {
+                    life,
+                    controller: *controller,
+                    sync: *sync,
+                    action: *action,
+                };
+                self.action_answered(deed, *sent_at, got);
+            }
             Purpose::Discovery { number, .. } => self.discovery_answered(life, *number, got),
             Purpose::Election => self.election_answered(life, number, got),
             Purpose::Lease => match got {

@@ -167,6 +167,13 @@ impl Cluster {
             let age_max = *age_max;
             return self.discover_for(deed, age_max);
         }
+        if let Action::Survey { kind, age_max, .. } = &planned
+            && let Some((at, listing)) = each.recent_lists.get(kind)
+            && clocks.monotonic.saturating_sub(*at) <= *age_max
+        {
+            let answer = Answer::Listed(listing.clone());
+            return self.hear_answer(deed, answer);
+        }
         if planned.is_write() && !may_write {
             syncing.over = true;
             return self.note(life, controller, sync, action, Answer::Skipped);
@@ -192,6 +199,7 @@ impl Cluster {
             sync,
             action,
             judged,
+            sent_at: clocks.monotonic,
         };
         let number = self.send(life, purpose, request.into(), user, agent);
         if let Some(flight) = self.flights.get_mut(&number) {
@@ -201,14 +209,13 @@ impl Cluster {
     }
 
     /// The server's answer to an action has come, or none will.
-    pub(super) fn action_answered(
-        &mut self,
-        life: Life,
-        controller: usize,
-        sync: SyncId,
-        action: usize,
-        got: Got,
-    ) {
+    pub(super) fn action_answered(&mut self, deed: Deed, sent_at: Duration, got: Got) {
+        let Deed {
+            life,
+            controller,
+            sync,
+            action,
+        } = deed;
         let may_write = self.may_write_at(life, self.now);
         let Some(process) = self.process(life) else {
             return;
@@ -227,12 +234,11 @@ impl Cluster {
             Got::Failed(error) => Answer::Failed(error),
             Got::Watch(_) => return,
         };
-        let deed = Deed {
-            life,
-            controller,
-            sync,
-            action,
-        };
+        if let (Action::Survey { kind, .. }, Answer::Listed(listing)) = (planned, &answer) {
+            // Others who ask at about the same time are told the same.
+            let recent = (sent_at, listing.clone());
+            each.recent_lists.insert(*kind, recent);
+        }
         self.hear_answer(deed, answer);
     }
 

@@ -99,7 +99,7 @@ impl Invariants {
             Box::new(incarnations::Incarnations),
             Box::new(own_writes::OwnWrites::default()),
             Box::new(ownership::Ownership),
-            Box::new(collection::Collection),
+            Box::new(collection::Collection::default()),
             Box::new(release::Release),
             Box::new(emptiness::Emptiness),
             Box::new(surge::Surge),
