@@ -87,8 +87,9 @@ pub(super) fn collect(
         Err(error) => return Step::retry(error, status::owner_unanswered()),
     };
     let lives = fates.alive > 0 || owners.iter().any(is(Standing::Alive));
-    if lives || doubtful.len() > asked.len() {
-        return strip(object, owners, &fates, lives, answers);
+    let more = doubtful.len() > asked.len();
+    if lives || more {
+        return strip(object, owners, &fates, more, answers);
     }
     let foreground = !fates.waiting.is_empty() && has_dependents;
     let unblocked = match answers.stage("unblock") {
@@ -219,7 +220,7 @@ fn strip(
     object: &Seen,
     owners: &[Owner],
     fates: &Fates<'_>,
-    lives: bool,
+    more: bool,
     answers: &Answers,
 ) -> Step {
     let off = fates.gone.iter().chain(&fates.waiting);
@@ -241,9 +242,9 @@ fn strip(
     match round.first_error() {
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
-        None if lives => Step::rest(report),
         // There are more owners to be judged.
-        None => Step::rest_for(std::time::Duration::ZERO, report),
+        None if more => Step::rest_for(std::time::Duration::ZERO, report),
+        None => Step::rest(report),
     }
 }
 

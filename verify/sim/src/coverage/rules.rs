@@ -64,6 +64,7 @@ pub const RULES: &[Rule] = &[
     (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/marking.rs", "DisruptionTarget"),
     (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/victims.rs", "rule more pods have finished than may stay\n"),
     (FINISHED, "controllers/cleanup/src/ttl_after_finished/expiry.rs", "stage delete\n"),
+    (COLLECTOR, "controllers/ownership/src/collector/clash.rs", "stage look\n"),
     (COLLECTOR, "controllers/ownership/src/collector/finalizers.rs", "stage finalize\n"),
     (COLLECTOR, "controllers/ownership/src/collector/item.rs", "stage owner\n"),
     (COLLECTOR, "controllers/ownership/src/collector/orphans.rs", "stage free\n"),
