@@ -40,7 +40,7 @@ impl Cluster {
 
     pub(super) fn work(&mut self, life: Life, at: usize) {
         let (now, clocks, bug) = (self.now, self.clocks(life), self.bug);
-        let may_write = self.may_write_at(life, now);
+        let may_write = self.may_write_at(life, now) || self.overstays(life);
         let Some(process) = self.process(life) else {
             return;
         };
@@ -140,7 +140,7 @@ impl Cluster {
             action,
         } = deed;
         let (clocks, bug) = (self.clocks(life), self.bug);
-        let may_write = self.may_write_at(life, self.now) || bug == Some(Bug::WritesAfterItsTerm);
+        let may_write = self.may_write_at(life, self.now) || self.overstays(life);
         let Some(process) = self.process(life) else {
             return;
         };
@@ -371,6 +371,14 @@ impl Cluster {
         let process = replica.process.as_ref();
         let process = process.filter(|process| process.number == life.number);
         process.is_some_and(|process| process.may_write(at.saturating_sub(process.started)))
+    }
+
+    /// A deliberate bug: whoever led goes on until it is told that it does not lead any more,
+    /// whatever the clock says.
+    fn overstays(&self, life: Life) -> bool {
+        let process = self.replicas[life.replica].process.as_ref();
+        let standing = process.and_then(|process| process.candidate.as_ref());
+        self.bug == Some(Bug::WritesAfterItsTerm) && standing.is_some_and(|one| one.leads)
     }
 
     /// Under which name a life takes part in its election; `None` if it needs none.

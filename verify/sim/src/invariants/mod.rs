@@ -2,6 +2,10 @@
 //!
 //! One small file per property. Each cites its authority and looks at what just happened, at what
 //! whoever did it had seen, and at what is so.
+//!
+//! Controllers to come bring theirs along: at most one pod per identity of a StatefulSet, over all
+//! that still run (`identities.rs`); an index of a Job counted once (`indexes.rs`); disruptions
+//! never beyond a budget (`budgets.rs`). Each becomes one more line of [`Invariants::all`].
 
 mod availability;
 mod collection;
