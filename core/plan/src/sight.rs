@@ -9,8 +9,11 @@ use flyball_informer::{Readiness, Snapshot, Watch};
 /// garbage collector does.
 const EVERYTHING_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long it waits for a kind whose list fails instead of being on its way.
+/// How long it waits for a kind of other people whose list fails, if nearly all others are there.
 const BROKEN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Only so few of all kinds may be broken: where more are, it is the server that has trouble.
+const BROKEN_SHARE: usize = 10;
 
 /// What a controller sees besides the kinds it watches by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,18 +53,27 @@ impl Sight {
                 .iter()
                 .any(|(kind, ready)| *kind == watch.kind() && ready.synced)
         });
-        let mut others = readiness.iter().map(|(_, ready)| ready);
-        named && (self != Self::Everything || others.all(is_settled))
+        named && (self != Self::Everything || has_settled(readiness))
     }
 }
 
-/// Whether a kind need not be waited for any longer.
-fn is_settled(ready: &Readiness) -> bool {
-    let patience = match ready.last_error {
-        Some(_) => BROKEN_PATIENCE,
-        None => EVERYTHING_PATIENCE,
+/// Whether no kind need be waited for any longer.
+///
+/// Who begins without a kind takes its objects for none: dependents of that kind are not set free,
+/// and hold nobody up. So kinds that every server has are waited for as long as upstream does,
+/// whatever is the matter with them.
+fn has_settled(readiness: &[(Kind, Readiness)]) -> bool {
+    let is_open = |ready: &Readiness| !ready.synced && ready.since < EVERYTHING_PATIENCE;
+    let open: Vec<_> = readiness.iter().filter(|(_, it)| is_open(it)).collect();
+    let is_broken = |(kind, ready): &&(Kind, Readiness)| {
+        ready.last_error.is_some() && ready.since >= BROKEN_PATIENCE && is_custom(kind.group)
     };
-    ready.synced || ready.since >= patience
+    open.len() * BROKEN_SHARE <= readiness.len() && open.iter().all(is_broken)
+}
+
+/// Whether other people have brought the group: those of upstream have no domain, or its own.
+fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
 }
 
 #[cfg(test)]
@@ -92,17 +104,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_waited_for_less_than_what_is_slow() {
-        for (synced, broken, seconds, settled) in [
-            (true, true, 0, true),
-            (false, false, 29, false),
-            (false, false, 30, true),
-            (false, true, 4, false),
-            (false, true, 5, true),
-        ] {
-            let mut ready = readiness(synced, seconds);
-            ready.last_error = broken.then(|| "no conversion".to_owned());
-            assert_eq!(is_settled(&ready), settled);
+    fn a_broken_kind_of_other_people_is_waited_for_less_than_anything_else() {
+        const RELIC: Kind = Kind::namespaced("example.com", "v1", "Relic", "relics");
+        let broken = |seconds| Readiness {
+            last_error: Some("no conversion".to_owned()),
+            ..readiness(false, seconds)
+        };
+        let cases = [
+            // Kinds that are listed, one that is not, and whether it need not be waited for.
+            (10, RELIC, broken(4), false),
+            (10, RELIC, broken(5), true),
+            (10, RELIC, readiness(false, 29), false),
+            (10, RELIC, readiness(false, 30), true),
+            (10, Pod::KIND, broken(29), false),
+            (10, Pod::KIND, broken(30), true),
+            // Where much is broken, it is the server.
+            (8, RELIC, broken(29), false),
+        ];
+        for (listed, kind, open, settled) in cases {
+            let mut all = vec![(Node::KIND, readiness(true, 0)); listed];
+            all.push((kind, open));
+            assert_eq!(has_settled(&all), settled, "{all:?}");
         }
     }
 
