@@ -66,6 +66,7 @@ pub(crate) struct Cluster {
     discoveries: Discoveries,
     delays: Vec<Rng>,
     jitters: Vec<Rng>,
+    mishaps: Rng,
     /// Whether faults may strike.
     rages: bool,
     writes: u64,
@@ -132,6 +133,7 @@ impl Cluster {
             discoveries: Discoveries::default(),
             delays: replicas.iter().map(|one| child("delays", one)).collect(),
             jitters: replicas.iter().map(|one| child("jitter", one)).collect(),
+            mishaps: seed.child("mishaps"),
             replicas,
             rages: true,
             writes: 0,

@@ -98,6 +98,10 @@ impl Cluster {
             one.controller == controller && (asked.is_write() || !only_writes)
         };
         let at = self.effects.mishaps.iter().position(fits)?;
+        // Not always the first that comes: that would be the first of a sync, and no other ever.
+        if self.mishaps.u32(0..3) > 0 {
+            return None;
+        }
         let one = &mut self.effects.mishaps[at];
         let (mishap, kind) = (one.mishap, one.kind);
         one.left -= 1;

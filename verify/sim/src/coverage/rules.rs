@@ -61,7 +61,7 @@ pub const RULES: &[Rule] = &[
     (NAMESPACES, "controllers/cleanup/src/namespace/live.rs", "stage finalize\n"),
     (NAMESPACES, "controllers/cleanup/src/namespace/resources.rs", "stage content\n"),
     (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/key.rs", "stage take away\n"),
-    (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/marking.rs", "DisruptionTarget"),
+    (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/marking.rs", "stage mark\n"),
     (POD_GARBAGE, "controllers/cleanup/src/pod_garbage/victims.rs", "rule more pods have finished than may stay\n"),
     (FINISHED, "controllers/cleanup/src/ttl_after_finished/expiry.rs", "stage delete\n"),
     (COLLECTOR, "controllers/ownership/src/collector/clash.rs", "stage look\n"),
