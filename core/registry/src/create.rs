@@ -196,6 +196,23 @@ fn mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
             own.splice(at..at, of_meta);
             own
         }
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            // What a definition is called is looked at with its name.
+            let is_name = |error: &FieldError| {
+                matches!(
+                    error.field.as_str(),
+                    "metadata.name" | "metadata.generateName"
+                )
+            };
+            let (mut names, rest): (Vec<_>, Vec<_>) = own.into_iter().partition(is_name);
+            names.retain(|error| error.field != "metadata.name" || !object.name().is_empty());
+            let (mut all, more): (Vec<_>, Vec<_>) = of_meta.into_iter().partition(is_name);
+            all.extend(names);
+            all.sort_by_key(|error| error.field == "metadata.name");
+            all.extend(more);
+            all.extend(rest);
+            all
+        }
         _ => {
             of_meta.append(&mut own);
             of_meta

@@ -12,6 +12,7 @@ use self::grace::Grace;
 use crate::admission::{self, Review};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::list::unreadable;
 use crate::listing::tell_no_more;
 use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
@@ -74,8 +75,11 @@ impl Registry {
         wish: &Deletion,
     ) -> Result<Answer, Failure> {
         let place = prefix(&call.resource, &call.path.namespace);
-        let all = self.store().range(&flyball_storage::Query::prefix(&place));
-        let all = all.map_err(|error| Failure::new(500, "InternalError", error.to_string()))?;
+        // Upstream lists in pages, which makes any version exactly that one.
+        let mut range = flyball_storage::Query::prefix(&place);
+        range.at = self.read_at(call, true)?;
+        let all = self.store().range(&range);
+        let all = all.map_err(|error| unreadable(error, false))?;
         let revision = all.revision;
         let chosen = all.items.iter().filter(|item| selection.has(&item.value));
         let mut chosen: Vec<(Revision, Object)> = chosen
@@ -92,7 +96,15 @@ impl Registry {
                 shown.remove("apiVersion");
             }
             items.push(Value::Object(shown));
-            self.delete_one(call, wish, seen, object)?;
+            if range.at.is_none() {
+                self.delete_one(call, wish, seen, object)?;
+                continue;
+            }
+            let place = key(&call.resource, object.namespace(), object.name());
+            if let Some(now) = self.store().get(&place) {
+                let (seen, object) = (now.modified, call.resource.object(&now.value));
+                self.delete_one(call, wish, seen, object)?;
+            }
         }
         let mut meta = json!({"resourceVersion": revision.0.to_string()});
         if call.resource.of_definition().is_some() && call.representation == Representation::Whole {
@@ -278,7 +290,7 @@ fn wish(call: &Call<'_>) -> Result<Deletion, Failure> {
 }
 
 fn check(call: &Call<'_>, wish: &Deletion, object: &Object) -> Result<(), Failure> {
-    let (group, kind) = (call.resource.group.as_str(), call.resource.kind.as_str());
+    let (group, kind) = (call.kept().group.as_str(), call.kept().kind.as_str());
     let pairs = [
         ("UID", &wish.uid, object.uid(), "deleted and then recreated"),
         (

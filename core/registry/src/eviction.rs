@@ -14,7 +14,7 @@ use crate::object::{Meta, Object, at};
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Chance;
 use crate::update::Part;
-use crate::{decode, internal};
+use crate::{decode, internal, meta};
 
 /// More pods than these are not left to the disruption controller to confirm.
 const UNCONFIRMED_MAX: usize = 2000;
@@ -29,7 +29,18 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
-        let (eviction, _) = decode::object(call)?;
+        let (eviction, warnings) = decode::object(call)?;
+        let answer = self.evict_by(call, eviction, chance);
+        Ok(Answer::of(answer).warned(warnings))
+    }
+
+    fn evict_by(
+        &mut self,
+        call: &Call<'_>,
+        mut eviction: Object,
+        chance: &mut Chance<'_>,
+    ) -> Result<Answer, Failure> {
+        meta::place(call, &mut eviction)?;
         let name = call.path.name.as_str();
         if eviction.name() != name {
             let why = "name in URL does not match name in Eviction object";

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answer::{Answer, Layout};
 use crate::failure::Failure;
 use crate::listing::Listing;
+use crate::meta::no_number;
 use crate::object::Object;
 use crate::paging::Token;
 use crate::query::VersionMatch;
@@ -24,9 +25,12 @@ impl Registry {
     pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Failure> {
         let version = call.query.version.as_str();
         if !version.is_empty() && version.parse::<u64>().is_err() {
-            let message = format!(
-                "resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing {version:?}: invalid syntax"
-            );
+            // Events are read without a cache, which tells the same otherwise.
+            if call.resource.plural == "events" {
+                self.check_not_ahead(version)?;
+            }
+            let why = no_number(version);
+            let message = format!("resourceVersion: Invalid value: {version:?}: {why}");
             return Err(Failure::new(500, "", message));
         }
         self.check_not_ahead(version)?;
@@ -46,7 +50,10 @@ impl Registry {
         range.after = after.as_deref();
         range.at = match &go_on {
             Some(token) => Some(token.revision),
-            None => self.read_at(call)?,
+            None => {
+                let has_limit = call.query.limit > 0 && !is_of_one(call, false);
+                self.read_at(call, has_limit)?
+            }
         };
         // Upstream answers from its cache if any state will do, and its cache knows no pages.
         let any_state = go_on.is_none() && call.query.version == "0";
@@ -107,11 +114,15 @@ impl Registry {
     }
 
     /// The revision that a list wants to be read at; `None` for the newest.
-    fn read_at(&self, call: &Call<'_>) -> Result<Option<Revision>, Failure> {
+    pub(crate) fn read_at(
+        &self,
+        call: &Call<'_>,
+        has_limit: bool,
+    ) -> Result<Option<Revision>, Failure> {
         let version = self.check_not_ahead(&call.query.version)?;
         let exact = match call.query.version_match {
             Some(kind) => kind == VersionMatch::Exact,
-            None => call.query.limit > 0,
+            None => has_limit,
         };
         Ok(version.filter(|version| exact && version.0 > 0))
     }
@@ -123,9 +134,9 @@ impl Registry {
         }
         let parsed: Result<u64, _> = version.parse();
         let wrong = |_| {
+            let why = no_number(version);
             Failure::bad_request(format!(
-                "invalid resource version: resourceVersion: Invalid value: {version:?}: strconv.ParseUint: parsing \
-                 {version:?}: invalid syntax"
+                "invalid resource version: resourceVersion: Invalid value: {version:?}: {why}"
             ))
         };
         let asked = parsed.map_err(wrong)?;
@@ -145,7 +156,7 @@ fn is_of_one(call: &Call<'_>, paging: bool) -> bool {
     name.is_some() && is_placed && !paging
 }
 
-fn unreadable(error: ReadError, paging: bool) -> Failure {
+pub(crate) fn unreadable(error: ReadError, paging: bool) -> Failure {
     match error {
         ReadError::Compacted { .. } if paging => Failure::expired(
             "The provided continue parameter is too old to display a consistent list result. You must start a new \
@@ -178,10 +189,12 @@ fn shown(call: &Call<'_>, stored: &Stored) -> Result<Bytes, Failure> {
 }
 
 /// The metadata of an object without what upstream keeps elsewhere and only shows there.
-pub(crate) fn own_metadata(object: &Object) -> Value {
+pub(crate) fn own_metadata(object: &Object, kind: &str) -> Value {
     let mut meta = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
-    let is_daemon_set = object.get("kind").is_some_and(|kind| kind == "DaemonSet");
-    if is_daemon_set && let Some(annotations) = meta["annotations"].as_object_mut() {
+    let annotations = meta.get_mut("annotations").and_then(Value::as_object_mut);
+    if kind == "DaemonSet"
+        && let Some(annotations) = annotations
+    {
         annotations.remove("deprecated.daemonset.template.generation");
         if annotations.is_empty() {
             meta.as_object_mut().map(|meta| meta.remove("annotations"));
@@ -192,16 +205,18 @@ pub(crate) fn own_metadata(object: &Object) -> Value {
 
 /// The metadata of an object as an object of its own.
 pub(crate) fn partial(object: &Object) -> Value {
+    let kind = object.get("kind").and_then(Value::as_str);
     json!({
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": own_metadata(object),
+        "metadata": own_metadata(object, kind.unwrap_or_default()),
     })
 }
 
 pub(crate) fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Result<Value, Failure> {
     // A scale has columns of its own, whatever it is the scale of.
     let (group, kind, custom) = match call.path.subresource.as_str() {
+        "scale" if call.resource.of_definition().is_some() => ("autoscaling", "CustomScale", None),
         "scale" => ("autoscaling", "Scale", None),
         _ => (
             call.kept().group.as_str(),

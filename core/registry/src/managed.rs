@@ -129,14 +129,19 @@ fn with_change_from<T>(call: &Call<'_>, blank: &Value, then: impl FnOnce(&Change
     })
 }
 
+/// Whether a write of the status leaves the metadata alone.
+pub(crate) fn keeps_metadata(call: &Call<'_>) -> bool {
+    matches!(
+        call.resource.plural.as_str(),
+        "servicecidrs" | "validatingadmissionpolicies" | "volumeattachments"
+    )
+}
+
 /// The fields that a write never sets, because its kind takes them from somewhere else.
 fn ignored(call: &Call<'_>) -> &'static [&'static [&'static str]] {
     let is_request = call.resource.plural == "certificatesigningrequests";
     let has_status = call.resource.subresource("status").is_some();
-    let keeps_metadata = matches!(
-        call.resource.plural.as_str(),
-        "servicecidrs" | "validatingadmissionpolicies" | "volumeattachments"
-    );
+    let keeps_metadata = keeps_metadata(call);
     match call.path.subresource.as_str() {
         "status" if call.resource.of_definition().is_some() => &[&["metadata"], &["spec"]],
         "status" if keeps_metadata => &[&["metadata"], &["spec"]],

@@ -155,10 +155,7 @@ fn check_version(call: &Call<'_>, new: &Object, old: &Object) -> Result<(), Fail
     let number: u64 = match version {
         "" => 0,
         version => {
-            let wrong = |_| {
-                let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
-                Failure::new(500, "", why)
-            };
+            let wrong = |_| Failure::new(500, "", no_number(version));
             version.parse().map_err(wrong)?
         }
     };
@@ -174,6 +171,16 @@ fn check_version(call: &Call<'_>, new: &Object, old: &Object) -> Result<(), Fail
         return Err(Failure::modified(&call.resource, name));
     }
     Ok(())
+}
+
+/// What Go says of a version that is no number.
+pub(crate) fn no_number(version: &str) -> String {
+    let is_large = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
+    let why = match is_large {
+        true => "value out of range",
+        false => "invalid syntax",
+    };
+    format!("strconv.ParseUint: parsing {version:?}: {why}")
 }
 
 /// The object must be of the kind and in the namespace that the path says.
@@ -303,7 +310,9 @@ fn unqualified_finalizers(object: &Object) -> Vec<FieldError> {
 /// Whether a kind wants the names of finalizers to be qualified; some of upstream's groups do not ask.
 fn checks_finalizers(call: &Call<'_>) -> bool {
     let group = call.resource.group.as_str();
+    let is_old_event = group.is_empty() && call.resource.plural == "events";
     call.resource.of_definition().is_none()
+        && !is_old_event
         && !matches!(
             group,
             "admissionregistration.k8s.io"

@@ -97,6 +97,7 @@ impl Registry {
             Some(_) => decode::check(call, applied, Vec::new(), unfit)?,
             None => decode::merged(call, applied, Vec::new(), unfit)?,
         };
+        warnings.extend(told_doubles(call)?);
         owner_references::unite(&mut new, Origin::Patched, &mut warnings);
         let placed = match (found.is_none(), new.uid()) {
             (true, uid) if !uid.is_empty() => {
@@ -116,6 +117,19 @@ impl Registry {
             None => self.insert(call, new, Note::Applied, chance),
         };
         Ok(Answer::of(answer).warned(warnings))
+    }
+}
+
+/// What is told of keys that a configuration names twice.
+pub(crate) fn told_doubles(call: &Call<'_>) -> Result<Vec<String>, Failure> {
+    let doubles = &call.query.doubles;
+    match call.query.field_validation {
+        FieldValidation::Strict if !doubles.is_empty() => Err(Failure::bad_request(format!(
+            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
+            doubles.join("\n  ")
+        ))),
+        FieldValidation::Warn => Ok(doubles.clone()),
+        FieldValidation::Strict | FieldValidation::Ignore => Ok(Vec::new()),
     }
 }
 

@@ -54,7 +54,8 @@ impl Path {
         if path.starts_with("//") {
             return Self::Other;
         }
-        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        // Empty words at both ends mean nothing; in between they are words.
+        let mut parts = path.trim_matches('/').split('/');
         let group = match parts.next() {
             Some("api") => "",
             Some("apis") => match parts.next() {

@@ -24,6 +24,8 @@ pub(crate) struct Query {
     pub(crate) labels: Option<Selector>,
     /// Only objects with such fields.
     pub(crate) fields: Option<FieldSelector>,
+    /// The keys that the body of something applied names twice, which is told when it has been applied.
+    pub(crate) doubles: Vec<String>,
     /// Bookmarks among the changes.
     pub(crate) bookmarks: bool,
     /// The state first, as changes.

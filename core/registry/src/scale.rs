@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::managed::{self, Note};
 use crate::object::{Meta, Object, at};
 use crate::registry::{Call, Registry};
-use crate::request::Chance;
+use crate::request::{Chance, Method};
 use crate::update::Part;
 use crate::{custom, meta, patch};
 
@@ -59,7 +59,8 @@ impl Registry {
                 });
                 let applied = applied.map_err(|refusal| patch::refused(&refusal))?;
                 let unfit = |why: &str| patch::unfit(call, &config, why);
-                let (applied, warnings) = decode::merged(call, applied, Vec::new(), unfit)?;
+                let (applied, mut warnings) = decode::merged(call, applied, Vec::new(), unfit)?;
+                warnings.extend(patch::told_doubles(call)?);
                 check_name(call, &applied)?;
                 (applied, warnings, true)
             }
@@ -69,6 +70,7 @@ impl Registry {
                 (scale, warnings, false)
             }
         };
+        flyball_protobuf::settle(API_VERSION, KIND, &mut scale);
         if !is_settled {
             note(call, &before, &mut scale);
         }
@@ -99,6 +101,17 @@ impl Registry {
             let name = scale.name();
             return Err(Failure::invalid("autoscaling", "Scale", name, &errors));
         }
+        // Upstream does not look at the identity that the scale of a custom object says.
+        let (meant, is) = (scale.uid(), old.uid());
+        let is_patch = call.request.method == Method::Patch;
+        if custom.is_none() && is_patch && !meant.is_empty() && meant != is {
+            let (group, plural) = (&call.resource.group, &call.resource.plural);
+            let why = format!(
+                "Precondition failed: UID in precondition: {meant}, UID in object meta: {is}"
+            );
+            let kind = format!("{plural}/scale");
+            return Err(Failure::conflict_on(group, &kind, old.name(), &why));
+        }
         let mut new = old.clone();
         match custom {
             Some(custom) => custom.set(&mut new, replicas),
@@ -114,12 +127,11 @@ impl Registry {
             &replicas_place(call),
         );
         let meta = new.meta_mut();
-        if !version.is_empty() {
-            meta.insert("resourceVersion".to_owned(), version.into());
-        }
-        // Upstream does not look at the identity that the scale of a custom object says.
         if !scale.uid().is_empty() && custom.is_none() {
             meta.insert("uid".to_owned(), scale.uid().into());
+        }
+        if !version.is_empty() {
+            meta.insert("resourceVersion".to_owned(), version.into());
         }
         meta.insert("managedFields".to_owned(), owners.into());
         let answer = self.replace(call, (Part::Body, Note::Applied), seen, old, new, chance)?;

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use crate::custom;
 use crate::decode::{Wanted, check_head, unrecognized};
 use crate::failure::Failure;
 use crate::query::FieldValidation;
@@ -21,6 +22,8 @@ pub(crate) struct Sent<'a> {
     pub(crate) content_type: &'a str,
     /// What is to be told about it.
     pub(crate) warnings: Vec<String>,
+    /// The keys that something applied names twice.
+    pub(crate) doubles: Vec<String>,
 }
 
 /// Reads the body of a call.
@@ -34,7 +37,10 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
         let text = String::from_utf8_lossy(body);
         let found = flyball_yaml::read(&text).map_err(|error| unreadable(call, is_yaml, &error))?;
         let mut warnings = Vec::new();
+        let mut doubles = Vec::new();
         match call.query.field_validation {
+            // What is applied is applied before its keys are looked at.
+            _ if is_applied => doubles = found.duplicates,
             FieldValidation::Strict if !found.duplicates.is_empty() => {
                 return Err(twice(call, &found.duplicates));
             }
@@ -44,7 +50,16 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
         let is_object = matches!(call.request.method, Method::Post | Method::Put);
         let json = found.value.to_string().into_bytes();
         if is_yaml && is_object {
-            check_head(&Wanted::of(call), &json, body)?;
+            let wanted = Wanted::of(call);
+            check_head(&wanted, &json, body)?;
+            let has_kind = found.value["kind"]
+                .as_str()
+                .is_some_and(|kind| !kind.is_empty());
+            let is_loose = call.query.field_validation == FieldValidation::Ignore;
+            let is_custom = call.resource.of_definition().is_some();
+            if is_custom && !has_kind && !is_loose && call.path.subresource != "scale" {
+                return Err(custom::kindless(call, &wanted, &found.value, body));
+            }
         }
         return Ok(Sent {
             body: json.into(),
@@ -54,6 +69,7 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
                 content_type
             },
             warnings,
+            doubles,
         });
     }
     let starts = body.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -65,11 +81,27 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
             .into(),
         _ => Cow::Borrowed(body),
     };
+    let doubles = match is_applied {
+        true => doubles(&body),
+        false => Vec::new(),
+    };
     Ok(Sent {
         body,
         content_type,
         warnings: Vec::new(),
+        doubles,
     })
+}
+
+/// The keys that JSON names twice, as who reads YAML tells them.
+fn doubles(body: &[u8]) -> Vec<String> {
+    match flyball_schema::read_json_strict(body) {
+        Ok((_, twice)) if !twice.is_empty() => {
+            let read = flyball_yaml::read(&String::from_utf8_lossy(body));
+            read.map(|read| read.duplicates).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_json(body: &[u8]) -> bool {

@@ -82,7 +82,16 @@ fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failur
     check_shape(call, items.is_some())?;
     let objects = || -> Vec<Object> {
         let items = items.into_iter().flatten();
-        items.filter_map(|item| item.as_object().cloned()).collect()
+        let items = items.filter_map(|item| item.as_object().cloned());
+        let told = items.map(|mut item| {
+            // Items of a list do not say what they are, but rows do.
+            item.entry("kind")
+                .or_insert_with(|| call.resource.kind.as_str().into());
+            item.entry("apiVersion")
+                .or_insert_with(|| call.resource.api_version().into());
+            item
+        });
+        told.collect()
     };
     Ok(match (representation, items) {
         (Representation::Metadata, _) => Some(partial(object)),
@@ -111,6 +120,7 @@ pub(crate) fn check_shape(call: &Call<'_>, is_list: bool) -> Result<(), Failure>
     let (package, kind, list_kind) = match call.resource.of_definition() {
         Some(_) => ("unstructured", "Unstructured", "UnstructuredList"),
         None if call.path.subresource == "scale" => ("autoscaling", "Scale", "ScaleList"),
+        None if call.path.subresource == "token" => ("authentication", "TokenRequest", ""),
         None => (
             package(&call.resource.group),
             call.resource.kind.as_str(),

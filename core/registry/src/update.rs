@@ -102,6 +102,9 @@ impl Registry {
         match part {
             Part::Body => rules.prepare_update(&mut new, old),
             Part::Status => {
+                if managed::keeps_metadata(call) {
+                    keep_metadata(&mut new, old);
+                }
                 rules.prepare_status_update(&mut new, old);
                 rules.prepare_part("status", &mut new, old, call.request.now);
             }
@@ -145,7 +148,8 @@ impl Registry {
         call.conclude(&mut new, &emptied);
         managed::keep_times(&mut new, old);
         let is_finished = is_finished(call, &new, old);
-        if call.query.dry_run || (new == *old && !is_finished) {
+        let is_same = new == *old && !is_finished && !self.is_rewritten(call);
+        if call.query.dry_run || is_same {
             return Ok(Answer::new(200, call.as_if_kept(&new)).warned(warnings));
         }
         let place = key(&call.resource, old.namespace(), old.name());
@@ -166,6 +170,19 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// Whether an object is written although nothing in it is new. Upstream does so with the first write of a claim
+    /// after it was made, because what it has stored until then is in another form.
+    fn is_rewritten(&self, call: &Call<'_>) -> bool {
+        let is_claim =
+            call.resource.group.is_empty() && call.resource.plural == "persistentvolumeclaims";
+        is_claim
+            && self
+                .find(call)
+                .is_some_and(|item| item.created == item.modified)
+    }
+}
+
 /// Whether an object was told to go and nothing keeps it. A namespace is kept by what is in it.
 fn is_finished(call: &Call<'_>, new: &Object, old: &Object) -> bool {
     let waits = old.meta()["deletionGracePeriodSeconds"].as_i64();
@@ -176,6 +193,25 @@ fn is_finished(call: &Call<'_>, new: &Object, old: &Object) -> bool {
 
 fn is_namespace(call: &Call<'_>) -> bool {
     call.resource.group.is_empty() && call.resource.plural == "namespaces"
+}
+
+/// A write of the status leaves the metadata of some kinds alone; who changed what is written down all the same.
+fn keep_metadata(new: &mut Object, old: &Object) {
+    let meta = new.meta_mut();
+    for field in [
+        "deletionTimestamp",
+        "generation",
+        "selfLink",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ] {
+        match old.meta().get(field) {
+            Some(value) => drop(meta.insert(field.to_owned(), value.clone())),
+            None => drop(meta.remove(field)),
+        }
+    }
 }
 
 /// Takes the fields that `kept` names from the old state.

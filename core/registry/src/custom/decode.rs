@@ -14,6 +14,7 @@ use crate::decode::{Wanted, check_head, check_language, tell_strict, unrecognize
 use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::object::Object;
+use crate::query::FieldValidation;
 use crate::registry::Call;
 use crate::request::Method;
 
@@ -26,13 +27,47 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
     let decoded = decode_custom(custom.schema(), body)
         .map_err(|error| unhandled(call, &error.to_string()))?;
     if text(&decoded.value, "kind").is_empty() {
-        let body = String::from_utf8_lossy(body);
-        let why = format!("Object 'Kind' is missing in '{body}'");
-        return Err(unrecognized(&wanted, &why, call.request.body));
+        return Err(kindless(call, &wanted, &decoded.value, body));
+    }
+    if decoded.value.get("apiVersion") == Some(&Value::Null) {
+        let kind = text(&decoded.value, "kind");
+        return Err(Failure::bad_request(format!(
+            "{kind} in version \"\" cannot be handled as a {}: .apiVersion accessor error: <nil> is of the type <nil>, \
+             expected string",
+            wanted.kind
+        )));
     }
     finish(call, custom, decoded, Vec::new(), &|why| {
         unhandled(call, why)
     })
+}
+
+/// A body does not say its kind; `sent` is how it was written. Where nobody cares for fields, another decoder finds
+/// that out.
+pub(crate) fn kindless(
+    call: &Call<'_>,
+    wanted: &Wanted<'_>,
+    value: &Value,
+    sent: &[u8],
+) -> Failure {
+    let is_loose = call.query.field_validation == FieldValidation::Ignore;
+    let shown = match is_loose {
+        true => call.request.body,
+        false => sent,
+    };
+    let shown = String::from_utf8_lossy(shown);
+    let why = format!("Object 'Kind' is missing in '{shown}'");
+    if !is_loose {
+        return unrecognized(wanted, &why, sent);
+    }
+    let version = match text(value, "apiVersion").rsplit('/').next() {
+        Some("") | None => call.resource.version.as_str(),
+        Some(version) => version,
+    };
+    let kind = wanted.kind;
+    Failure::bad_request(format!(
+        "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
+    ))
 }
 
 /// Makes a custom object of what a patch made; `refused` says what is answered if it cannot be one.
@@ -51,7 +86,7 @@ pub(crate) fn check(
     finish(call, custom, decoded, told, refused)
 }
 
-/// Metadata is read as that of any kind, which cannot hold what is empty. Owners that are none are a wish.
+/// Metadata is read as that of any kind, which cannot hold what is empty.
 fn drop_empty(meta: &mut Value) {
     let is_empty = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
@@ -59,7 +94,7 @@ fn drop_empty(meta: &mut Value) {
         _ => false,
     };
     if let Value::Object(meta) = meta {
-        meta.retain(|field, value| field == "managedFields" || !is_empty(value));
+        meta.retain(|_, value| !is_empty(value));
     }
 }
 

@@ -67,7 +67,11 @@ impl Scale {
             "kind": "Scale",
             "apiVersion": "autoscaling/v1",
             "metadata": meta,
-            "spec": {"replicas": replicas},
+            // Zero is what is not there, as upstream writes it.
+            "spec": match replicas {
+                0 => json!({}),
+                replicas => json!({"replicas": replicas}),
+            },
             "status": status,
         }))
     }

@@ -2,10 +2,11 @@
 //!
 //! Upstream: `pkg/apis/networking/{v1/defaults.go,validation/validation.go}`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::checks;
 use super::fill::Fill::{By, Empty, OptionalText};
+use super::fill::{each, fill};
 use super::ip;
 use super::labels;
 use super::sheet::Sheet;
@@ -22,6 +23,15 @@ pub(super) static NETWORK_POLICY: Sheet = Sheet {
         ("spec.egress[].ports[].protocol", OptionalText("TCP")),
         ("spec.policyTypes", By(policy_types)),
     ],
+    default: |policy| {
+        // Types that are sent empty are as good as none.
+        each(policy, "spec", &mut |spec| {
+            if spec.get("policyTypes") == Some(&json!([])) {
+                spec.remove("policyTypes");
+                fill(spec, &[("policyTypes", By(policy_types))]);
+            }
+        });
+    },
     generation: &["spec"],
     counts_empty: "spec",
     check: |policy, errors| check(policy, &[], errors),

@@ -14,6 +14,7 @@ use super::sheet::Sheet;
 use super::sources::{self, Of};
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
+use crate::meta::stamp;
 use crate::object::{Meta, Object, at};
 
 /// The fields of a volume's spec that are not its source.
@@ -82,6 +83,22 @@ pub(super) static PERSISTENT_VOLUME: Sheet = Sheet {
     create: |volume, now| {
         let status = json!({"phase": "Pending", "lastPhaseTransitionTime": now});
         volume.insert("status".to_owned(), status);
+    },
+    update_part: |_, new, old, now| {
+        let (is, was) = (at(new, "status"), at(old, "status"));
+        let time = "lastPhaseTransitionTime";
+        let is_same = is["phase"] == was["phase"];
+        let moment = match is_same {
+            // What nobody says stays.
+            true if is[time].is_null() => was[time].clone(),
+            false if is[time].is_null() || is[time] == was[time] => stamp(now),
+            _ => return,
+        };
+        if !moment.is_null() {
+            each(new, "status", &mut |status| {
+                status.insert(time.to_owned(), moment.clone());
+            });
+        }
     },
     check: |volume, errors| {
         check_spec(&Spot::of(volume, "spec"), volume.name(), false, errors);

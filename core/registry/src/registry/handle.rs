@@ -142,7 +142,8 @@ impl Registry {
             content_type: sent.content_type,
             ..call.request
         };
-        let call = Call { request, ..call };
+        let mut call = Call { request, ..call };
+        call.query.doubles.clone_from(&sent.doubles);
         Ok(match self.dispatch(verb, &call, chance)? {
             Reply::Answer(mut answer) => {
                 answer.warnings.splice(0..0, sent.warnings.iter().cloned());

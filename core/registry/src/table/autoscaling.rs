@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::columns::{AGE, NAME, Printer, cells, integer, text as column};
+use super::columns::{AGE, NAME, Printer, cells, date, integer, text as column};
 use super::row::{Row, list, quantity, shortened, text};
 
 /// How many metrics are shown of each autoscaler.
@@ -159,6 +159,17 @@ fn metric(wanted: &Value, found: &Value) -> String {
         }
     }
 }
+
+/// Scales of custom objects, which another of upstream's servers shows.
+pub(super) const CUSTOM_SCALES: Printer = Printer {
+    columns: &[
+        NAME,
+        integer("Desired", "How many pods there should be."),
+        integer("Available", "How many pods there are."),
+        date("Age", super::columns::AGE_DESCRIPTION),
+    ],
+    ..SCALES
+};
 
 pub(super) const SCALES: Printer = Printer {
     columns: &[

@@ -144,7 +144,7 @@ impl Table<'_> {
             IncludeObject::None | IncludeObject::Metadata => json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
-                "metadata": crate::list::own_metadata(object),
+                "metadata": crate::list::own_metadata(object, self.kind),
             }),
         }
     }

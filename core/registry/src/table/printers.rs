@@ -43,6 +43,7 @@ pub(super) fn of(group: &str, kind: &str) -> &'static Printer {
         ("apps", "StatefulSet") => &workloads::STATEFUL_SETS,
         ("autoscaling", "HorizontalPodAutoscaler") => &autoscaling::AUTOSCALERS,
         ("autoscaling", "Scale") => &autoscaling::SCALES,
+        ("autoscaling", "CustomScale") => &autoscaling::CUSTOM_SCALES,
         ("batch", "CronJob") => &jobs::CRON_JOBS,
         ("batch", "Job") => &jobs::JOBS,
         ("certificates.k8s.io", "CertificateSigningRequest") => {

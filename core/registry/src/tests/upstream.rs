@@ -88,6 +88,79 @@ fn what_changes_nothing_is_not_written_in_any_version() {
 }
 
 #[test]
+fn the_first_write_of_a_claim_is_one_even_if_it_changes_nothing() {
+    let mut server = Server::new();
+    let claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+    let claim = json!({
+        "metadata": {"name": "a"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    });
+    let version = |claim: &Value| claim["metadata"]["resourceVersion"].clone();
+    let new = made(server.post(claims, &claim));
+    let at = format!("{claims}/a");
+    let first = made(server.patch(&at, "merge-patch", &json!({})));
+    assert_ne!(version(&first), version(&new));
+    assert_eq!(made(server.patch(&at, "merge-patch", &json!({}))), first);
+}
+
+#[test]
+fn a_collection_is_deleted_as_it_was_at_a_version() {
+    let mut server = Server::new();
+    made(server.post(MAPS, &map("old")));
+    let version = server.registry.revision().0;
+    made(server.post(MAPS, &map("new")));
+    let gone = made(server.delete(&format!("{MAPS}?resourceVersion={version}"), &Value::Null));
+    assert_eq!(gone["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(server.get(&format!("{MAPS}/old")).0, 404);
+    assert_eq!(server.get(&format!("{MAPS}/new")).0, 200);
+}
+
+#[test]
+fn empty_words_in_the_middle_of_a_path_are_words() {
+    let mut server = Server::new();
+    for (path, code) in [
+        ("/api/v1/namespaces/", 200),
+        ("/api/v1//namespaces", 404),
+        ("/apis/apps//v1/deployments", 404),
+        ("/api/v1/namespaces//pods", 200),
+    ] {
+        assert_eq!(server.get(path).0, code, "{path}");
+    }
+}
+
+#[test]
+fn keys_that_a_configuration_names_twice_are_told_when_it_is_applied() {
+    let mut server = Server::new();
+    let body =
+        br#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "name": "a"}}"#;
+    let kind = "application/apply-patch+yaml";
+    let mut send = |query: &str| {
+        let target = format!("{MAPS}/a?fieldManager=me{query}");
+        match server.reply(Method::Patch, &target, kind, body) {
+            Reply::Answer(answer) => answer,
+            other => panic!("{target}: {other:?}"),
+        }
+    };
+    let strict = send("&fieldValidation=Strict");
+    assert_eq!(strict.code, 400);
+    let warned = send("");
+    assert_eq!(warned.code, 201);
+    assert_eq!(
+        warned.warnings,
+        [r#"line 1: key "name" already set in map"#]
+    );
+}
+
+#[test]
+fn policies_whose_types_are_empty_have_the_usual_ones() {
+    let mut server = Server::new();
+    let policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+    let policy = json!({"metadata": {"name": "a"}, "spec": {"podSelector": {}, "policyTypes": []}});
+    let policy = made(server.post(policies, &policy));
+    assert_eq!(policy["spec"]["policyTypes"], json!(["Ingress"]));
+}
+
+#[test]
 fn a_name_that_is_taken_is_drawn_again() {
     let mut server = Server::new();
     let nameless = json!({"metadata": {"generateName": "web-"}});

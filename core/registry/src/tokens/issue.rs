@@ -177,6 +177,9 @@ impl Registry {
         }
         let word = |field: &str| to[field].as_str().unwrap_or_default();
         let (kind, name, version) = (word("kind"), word("name"), word("apiVersion"));
+        if name.is_empty() && !version.contains('/') && matches!(kind, "Pod" | "Node" | "Secret") {
+            return Err(Failure::bad_request("Name parameter required."));
+        }
         let found = match (version.contains('/'), kind) {
             (false, "Pod") => {
                 let pod = self.stored("pods", &into.namespace, name);

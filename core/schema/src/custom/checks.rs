@@ -53,8 +53,14 @@ impl<'a> Faults<'a> {
         self.add("<nil>", "FieldValueInvalid", message);
     }
 
-    pub(super) fn wrong_type(&mut self, path: &str, found: &Value, expected: &str) {
-        let found = noun(found);
+    /// A value is of another type than the schema names, or than its format does.
+    pub(super) fn wrong_type(&mut self, path: &str, found: &Value, expected: &str, format: &str) {
+        let is_plain = matches!(found, Value::String(_) | Value::Array(_) | Value::Null);
+        let (found, expected) = match format {
+            "" => (noun(found), expected),
+            _ if is_plain => (noun(found), expected),
+            format => (go_format(found), format),
+        };
         let message = format!(
             "Invalid value: {found:?}: {path} in body must be of type {expected}: {found:?}"
         );
@@ -223,6 +229,15 @@ pub(super) fn whole_of(number: &Number) -> Option<i64> {
 }
 
 /// What a schema calls the type of a value.
+/// The format that Go's types give a value.
+fn go_format(value: &Value) -> &'static str {
+    match value {
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        _ => "",
+    }
+}
+
 fn noun(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -60,7 +60,7 @@ fn of_type(
         }
         let expected = expected(schema);
         if !is_of(schema, value) {
-            faults.wrong_type(path, value, expected);
+            faults.wrong_type(path, value, expected, &rules.format);
         }
         combined(faults, rules, value, path);
         faults.check(rules, expected, value, path);
@@ -76,17 +76,18 @@ fn of_type(
     match (schema.shape(), value) {
         (Shape::Object(object), Value::Object(value)) => {
             for field in &object.fields {
-                match value.get(field.name.as_str()) {
-                    Some(of) => {
-                        let old = old.and_then(|old| old.get(field.name.as_str()));
-                        let path = below(path, &field.name);
-                        of_type(faults, schema.at(field.of), of, old, &path);
-                    }
-                    // What every metadata must have is not the schema's to say.
-                    None if field.required && schema.rules().is_some() => {
-                        faults.required(&below(path, &field.name));
-                    }
-                    None => {}
+                if let Some(of) = value.get(field.name.as_str()) {
+                    let old = old.and_then(|old| old.get(field.name.as_str()));
+                    let path = below(path, &field.name);
+                    of_type(faults, schema.at(field.of), of, old, &path);
+                }
+            }
+            // What every metadata must have is not the schema's to say.
+            let is_missing = |name: &str| !value.contains_key(name);
+            let required = object.fields.iter().filter(|field| field.required);
+            for field in required.filter(|field| is_missing(&field.name)) {
+                if schema.rules().is_some() {
+                    faults.required(&below(path, &field.name));
                 }
             }
         }
@@ -235,8 +236,8 @@ fn nested(faults: &mut Faults<'_>, schema: &Value, value: &Value, path: &str) {
         }
         // The one place where a nested schema names types: an integer or a string.
         value => match schema.get("type").and_then(Value::as_str) {
-            Some("integer") if !value.is_number() => faults.wrong_type(path, value, "integer"),
-            Some("string") if !value.is_string() => faults.wrong_type(path, value, "string"),
+            Some("integer") if !value.is_number() => faults.wrong_type(path, value, "integer", ""),
+            Some("string") if !value.is_string() => faults.wrong_type(path, value, "string", ""),
             _ => {}
         },
     }

@@ -27,9 +27,41 @@ pub(crate) fn illegal_at(text: &str) -> Option<usize> {
     (in_quad != 0).then(|| text.len() - in_quad)
 }
 
+/// A text that is base 64 as Go writes what it stands for: without line breaks, and with zeros for trailing bits.
+pub(crate) fn canonical(text: String) -> String {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bytes = text.into_bytes();
+    bytes.retain(|byte| !matches!(byte, b'\r' | b'\n'));
+    let padding = bytes.iter().rev().take_while(|byte| **byte == b'=').count();
+    let last = bytes.len().checked_sub(padding + 1);
+    if let Some(last) = last
+        .and_then(|at| bytes.get_mut(at))
+        .filter(|_| padding > 0)
+    {
+        let value = ALPHABET.iter().position(|letter| letter == last);
+        let kept = !((1 << (2 * padding)) - 1);
+        let letter = value.and_then(|value| ALPHABET.get(value & kept));
+        *last = letter.copied().unwrap_or(*last);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trailing_bits_and_line_breaks_are_dropped() {
+        for (text, want) in [
+            ("YQ==", "YQ=="),
+            ("YR==", "YQ=="),
+            ("YWJ=", "YWI="),
+            ("YW\nJj\n", "YWJj"),
+            ("", ""),
+        ] {
+            assert_eq!(canonical(text.to_owned()), want);
+        }
+    }
 
     #[test]
     fn only_padded_groups_of_four_are_legal() {

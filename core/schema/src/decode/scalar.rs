@@ -62,7 +62,7 @@ fn text(format: TextFormat, value: Value) -> Read {
     match (format, value) {
         (TextFormat::Plain, value @ Value::String(_)) => Read::Value(value),
         (TextFormat::Bytes, Value::String(text)) => match base64::illegal_at(&text) {
-            None => Read::Value(text.into()),
+            None => Read::Value(base64::canonical(text).into()),
             Some(at) => Read::NotBytes(at),
         },
         (TextFormat::Time, Value::String(text)) => match text.parse::<Timestamp>() {

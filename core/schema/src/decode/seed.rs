@@ -211,7 +211,10 @@ impl<'s, 'a> Seed<'s, 'a> {
             self.state.fields.truncate(depth);
             self.state.owner = outer_owner;
             self.state.path.truncate(outer_path);
-            if read.is_null() && self.state.typed {
+            // To Go a null is nothing, so that a text or number that was there before stays.
+            let is_scalar = matches!(of.shape(), Shape::Text(_) | Shape::Integer { .. });
+            if read.is_null() && self.state.typed && is_scalar {
+            } else if read.is_null() && self.state.typed {
                 object.remove(&key);
             } else {
                 object.insert(key, read);

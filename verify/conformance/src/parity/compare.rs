@@ -158,6 +158,7 @@ impl Walk<'_> {
     fn is_same(&mut self, place: &str, theirs: &str, ours: &str) -> bool {
         let key = place.rsplit('.').next().unwrap_or_default();
         let field = key.split('[').next().unwrap_or_default();
+        self.links.link_moment(field, theirs, ours);
         match field {
             "uid" if is_uid(theirs) && is_uid(ours) => self.links.link_word(theirs, ours),
             "resourceVersion" if is_number(theirs) && is_number(ours) => {

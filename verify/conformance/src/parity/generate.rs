@@ -9,6 +9,8 @@ mod options;
 mod patches;
 mod reads;
 
+pub(crate) use mutate::WORDS;
+
 use serde_json::Value;
 
 use super::answer::Answer;

@@ -19,6 +19,8 @@ pub(crate) struct Links {
     given_out: Pairs,
     /// Places in a list.
     tokens: HashMap<String, String>,
+    /// Moments that only the server sets and that must stay as they are, with their fields.
+    moments: HashMap<(&'static str, String), String>,
 }
 
 /// Words that belong together.
@@ -73,6 +75,26 @@ impl Links {
         std::mem::replace(&mut self.given_out, other)
     }
 
+    /// Learns that two moments in a field are the same.
+    pub(crate) fn link_moment(&mut self, field: &str, theirs: &str, ours: &str) {
+        if let Some(field) = MOMENT_FIELDS.iter().find(|one| **one == field) {
+            self.moments
+                .insert((field, theirs.to_owned()), ours.to_owned());
+        }
+    }
+
+    /// A text with its moments in the other server's words.
+    fn with_moments(&self, theirs: &str) -> String {
+        let mut text = theirs.to_owned();
+        for ((field, theirs), ours) in &self.moments {
+            for (before, after) in [("\":\"", "\""), (": \"", "\"")] {
+                let said = |moment: &str| format!("{field}{before}{moment}{after}");
+                text = text.replace(&said(theirs), &said(ours));
+            }
+        }
+        text
+    }
+
     /// Learns at which version the other server read the same collection.
     ///
     /// What the other server said first counts: a cache may answer for the same moment once more when there has been
@@ -108,7 +130,8 @@ impl Links {
     /// A text in the other server's words.
     pub(crate) fn text(&self, theirs: &str) -> String {
         let mut out = String::with_capacity(theirs.len());
-        let mut rest = theirs;
+        let theirs = self.with_moments(theirs);
+        let mut rest = theirs.as_str();
         while let Some(start) = rest.find(is_word) {
             let (before, from) = rest.split_at(start);
             out.push_str(before);
@@ -126,7 +149,11 @@ impl Links {
             return known;
         }
         let in_cell = before.ends_with(':') && after.starts_with('/');
-        if word.contains('.') || in_cell || before.ends_with("odePort\":") {
+        if word.contains('.')
+            || in_cell
+            || before.ends_with("odePort\":")
+            || before.ends_with("odePort: ")
+        {
             let known = self.given_out.forth.get(word);
             return known.map_or(word, String::as_str);
         }
@@ -138,6 +165,9 @@ impl Links {
         word
     }
 }
+
+/// Fields of moments that a client cannot change.
+const MOMENT_FIELDS: &[&str] = &["deletionTimestamp", "lastPhaseTransitionTime"];
 
 /// What stands before a version in what is sent.
 const VERSION_FIELDS: &[&str] = &[

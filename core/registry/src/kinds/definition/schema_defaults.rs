@@ -32,6 +32,7 @@ fn of_one(schema: &Value, place: &str, errors: &mut Vec<FieldError>) {
         let detail = "must not have unknown fields";
         errors.push(FieldError::invalid(place, default.clone(), detail));
     }
+    errors.extend(unknown_type(schema).map(|fault| told(fault, place)));
     let patterns = Patterns::of(&types);
     let faults = value_faults(types.schema(of), default, &|pattern, text| {
         patterns.matches(pattern, text)
@@ -40,6 +41,26 @@ fn of_one(schema: &Value, place: &str, errors: &mut Vec<FieldError>) {
         .into_iter()
         .filter(|fault| fault.reason != "FieldValueDuplicate");
     errors.extend(faults.map(|fault| told(fault, place)));
+}
+
+/// No value is of a type that nobody knows.
+fn unknown_type(schema: &Value) -> Option<ValueFault> {
+    let expected = schema["type"].as_str().unwrap_or_default();
+    let known = [
+        "", "array", "boolean", "integer", "number", "object", "string",
+    ];
+    let found = match &schema["default"] {
+        Value::Number(number) if number.is_i64() => "integer",
+        Value::Bool(_) => "boolean",
+        other => flyball_patch::go_name(other),
+    };
+    (!known.contains(&expected)).then(|| ValueFault {
+        path: String::new(),
+        reason: "FieldValueTypeInvalid",
+        message: format!(
+            "Invalid value: {found:?}:  in body must be of type {expected}: {found:?}"
+        ),
+    })
 }
 
 fn told(fault: ValueFault, place: &str) -> FieldError {

@@ -137,9 +137,6 @@ fn check_name_is_unique<'v>(
     if !names.insert(name.text()) {
         errors.push(name.duplicate());
     }
-    if name.is_empty() {
-        names.remove("");
-    }
 }
 
 /// An image whose name has spaces around it; templates may have such.

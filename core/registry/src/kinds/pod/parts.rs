@@ -16,8 +16,15 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 fn keep_rest(new: &mut Object, old: &Object) {
     let owners = new.meta().get("managedFields").cloned();
     let version = new.meta().get("resourceVersion").cloned();
+    // Another identity is told as a mistake.
+    let uid = new.meta().get("uid").cloned();
     let mut kept = old.clone();
-    for (field, value) in [("managedFields", owners), ("resourceVersion", version)] {
+    let said = [
+        ("managedFields", owners),
+        ("resourceVersion", version),
+        ("uid", uid),
+    ];
+    for (field, value) in said {
         if let Some(value) = value {
             kept.meta_mut().insert(field.to_owned(), value);
         }
@@ -127,11 +134,14 @@ fn resized(mut old: Value, new: &Value) -> Value {
 /// A pod stays of its class, and its containers keep what they are and ask for.
 pub(super) fn check_resize(new: &Object, old: &Object, errors: &mut Errors) {
     if is_mirror(old) {
-        *errors = vec![FieldError::forbidden("", "static pods cannot be resized")];
+        *errors = vec![FieldError::forbidden("[]", "static pods cannot be resized")];
         return;
     }
     if at(old, "spec.os.name") == "windows" {
-        *errors = vec![FieldError::forbidden("", "windows pods cannot be resized")];
+        *errors = vec![FieldError::forbidden(
+            "[]",
+            "windows pods cannot be resized",
+        )];
         return;
     }
     let class = |pod: &Object| {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::is_given_out;
+use crate::parity::generate::WORDS;
 use crate::parity::links::Links;
 
 /// How far apart two servers may stamp the same request.
@@ -27,6 +28,18 @@ pub(super) fn same_text(links: &Links, theirs: &str, ours: &str) -> bool {
         if sorted(&links.text(theirs)) == sorted(ours) {
             return true;
         }
+    }
+    // So are the mistakes in a configuration.
+    let mistakes = |text: &str| {
+        let (before, after) = text.split_once(": errors:\n")?;
+        let mut all: Vec<String> = after.lines().map(str::to_owned).collect();
+        all.sort();
+        Some((before.to_owned(), all))
+    };
+    if theirs.starts_with("failed to create typed")
+        && mistakes(&links.text(theirs)) == mistakes(ours)
+    {
+        return mistakes(ours).is_some();
     }
     if let Some(same) = same_moment(theirs, ours) {
         return same;
@@ -103,8 +116,14 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
                 || (is_node_port(left) && is_node_port(right))
                 || (is_given_out(left) && is_given_out(right))
                 || (is_uid(left) && is_uid(right) && !links.knows(left))
+                || (is_digest(left) && is_digest(right))
                 || (about_versions && number(left) && number(right))
         })
+}
+
+/// Whether a word is the digest of a certificate, of which each server has given out one.
+fn is_digest(word: &str) -> bool {
+    word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether a word is a port that the servers draw.
@@ -124,18 +143,34 @@ pub(super) fn is_uid(text: &str) -> bool {
 
 /// Whether two names are the same but for an end that was drawn. Prefixes of generated names begin with `gen`.
 pub(super) fn is_generated(theirs: &str, ours: &str) -> bool {
-    let prefix = |text: &str| {
-        // Names of pods to come have a number behind.
-        let text = text.strip_suffix("-2").unwrap_or(text);
-        let at = text.len().checked_sub(5)?;
-        let (prefix, end) = (text.get(..at)?.to_owned(), text.get(at..)?);
-        let drawn = end
-            .bytes()
-            .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
-        let is_prefix = prefix.starts_with("gen") || prefix.starts_with("Gen_");
-        (drawn && is_prefix).then_some(prefix)
+    if theirs == ours || theirs.len() != ours.len() {
+        return false;
+    }
+    let drawn = |text: &str| {
+        text.bytes()
+            .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte))
     };
-    theirs != ours && prefix(theirs).is_some() && prefix(theirs) == prefix(ours)
+    // Names of what belongs to an object have more behind.
+    let is_drawn_at = |at: usize| {
+        let parts = |text: &str| {
+            let prefix = text.get(..at)?.to_owned();
+            let end = text.get(at..at + DRAWN_LETTERS)?;
+            let rest = text.get(at + DRAWN_LETTERS..)?.to_owned();
+            let is_whole = rest.is_empty() || rest.starts_with('-');
+            (drawn(end) && is_whole && is_prefix(&prefix)).then_some((prefix, rest))
+        };
+        parts(theirs).is_some() && parts(theirs) == parts(ours)
+    };
+    (0..theirs.len()).any(is_drawn_at)
+}
+
+/// As many letters as a server draws for a name.
+const DRAWN_LETTERS: usize = 5;
+
+/// Whether a generated name may begin so: as names are asked for, or as mistakes make of that.
+fn is_prefix(prefix: &str) -> bool {
+    let is_repeated = !prefix.is_empty() && prefix.bytes().all(|byte| byte == b'a');
+    prefix.to_lowercase().starts_with("gen") || is_repeated || WORDS.contains(&prefix)
 }
 
 #[cfg(test)]

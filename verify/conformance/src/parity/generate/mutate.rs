@@ -6,7 +6,7 @@ use crate::parity::chance::Chance;
 use crate::parity::rules::mutants::{FOR_CREATE, mutants};
 
 /// Words that are wrong in most places.
-const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "",
     "x",
     "Not Valid!",
