@@ -215,10 +215,9 @@ pub(crate) fn place_applied(call: &Call<'_>, config: &mut Object) -> Result<(), 
     }
     let name = call.path.name.as_str();
     match config.name() {
-        "" => {
-            config.meta_mut().insert("name".to_owned(), name.into());
-            Ok(())
-        }
+        "" => Err(Failure::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
         sent if sent == name => Ok(()),
         sent => Err(Failure::bad_request(format!(
             "the name of the object ({sent}) does not match the name on the URL ({name})"

@@ -31,6 +31,16 @@ impl Registry {
         call: &Call<'_>,
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
+        // What is sent is read before anybody looks for what it is about.
+        let sent = match verb {
+            "update" => {
+                let (scale, warnings) =
+                    decode::object(call).map_err(|refusal| unread(call, refusal))?;
+                check_name(call, &scale)?;
+                Some((scale, warnings, false))
+            }
+            _ => None,
+        };
         let (seen, old) = self.read(call)?;
         let mut before = scale_of(call, &old)?;
         if verb == "get" {
@@ -44,14 +54,9 @@ impl Registry {
         before
             .meta_mut()
             .insert("managedFields".to_owned(), owners.into());
-        let (mut scale, warnings, is_settled) = match verb {
-            "update" => {
-                let (scale, warnings) =
-                    decode::object(call).map_err(|refusal| unread(call, refusal))?;
-                check_name(call, &scale)?;
-                (scale, warnings, false)
-            }
-            _ if patch::is_apply(call) => {
+        let (mut scale, warnings, is_settled) = match sent {
+            Some(sent) => sent,
+            None if patch::is_apply(call) => {
                 let config = patch::yaml(call)?;
                 let live = Value::Object(before.clone());
                 let applied = with_change(call, |change| {
@@ -64,7 +69,7 @@ impl Registry {
                 check_name(call, &applied)?;
                 (applied, warnings, true)
             }
-            _ => {
+            None => {
                 let (scale, warnings) = patch::changed(call, before.clone())?;
                 check_name(call, &scale)?;
                 (scale, warnings, false)

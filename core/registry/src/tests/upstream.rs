@@ -161,6 +161,28 @@ fn policies_whose_types_are_empty_have_the_usual_ones() {
 }
 
 #[test]
+fn what_is_applied_must_say_its_name() {
+    let mut server = Server::new();
+    let target = format!("{MAPS}/a?fieldManager=me");
+    let nameless = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}});
+    let (code, refused) = server.patch(&target, "apply", &nameless);
+    assert_eq!(code, 400, "{refused}");
+    // The name of an object that is there is its own.
+    made(server.post(MAPS, &map("a")));
+    made(server.patch(&target, "apply", &nameless));
+}
+
+#[test]
+fn a_scale_is_read_before_its_object_is_missed() {
+    let mut server = Server::new();
+    let path = "/apis/apps/v1/namespaces/default/deployments/none/scale";
+    let scale =
+        |replicas: Value| json!({"metadata": {"name": "none"}, "spec": {"replicas": replicas}});
+    assert_eq!(server.put(path, &scale(json!("5"))).0, 400);
+    assert_eq!(server.put(path, &scale(json!(5))).0, 404);
+}
+
+#[test]
 fn a_name_that_is_taken_is_drawn_again() {
     let mut server = Server::new();
     let nameless = json!({"metadata": {"generateName": "web-"}});

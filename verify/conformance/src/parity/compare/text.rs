@@ -170,7 +170,9 @@ const DRAWN_LETTERS: usize = 5;
 /// Whether a generated name may begin so: as names are asked for, or as mistakes make of that.
 fn is_prefix(prefix: &str) -> bool {
     let is_repeated = !prefix.is_empty() && prefix.bytes().all(|byte| byte == b'a');
-    prefix.to_lowercase().starts_with("gen") || is_repeated || WORDS.contains(&prefix)
+    // Texts are compared in pieces, so that only the end of a word may be left.
+    let is_word = !prefix.is_empty() && WORDS.iter().any(|word| word.ends_with(prefix));
+    prefix.to_lowercase().starts_with("gen") || is_repeated || is_word
 }
 
 #[cfg(test)]
