@@ -9,7 +9,7 @@ use flyball_sim::{Bug, Sim, many, replays, report, shrink, systematic};
 use super::words::{self, Asked};
 
 /// So many seeds must come to everything there is to come to.
-const COVERING: u64 = 1000;
+const COVERING: u64 = 600;
 
 /// So many pairs of faults are tried for each scenario.
 const PAIRS: u64 = 200;

@@ -25,7 +25,9 @@ impl Invariant for Availability {
         let (Some(fences), Some(seen)) = (resized.fences(), resized.seen) else {
             return Ok(());
         };
-        if resized.is_scaling() {
+        // While it is paused no roll-out moves on: what hands resized is brought back in proportion,
+        // whatever is available (upstream's `scale`, which knows no availability).
+        if resized.is_scaling() || resized.deployment.spec.paused {
             return Ok(());
         }
         let available = |set: &ReplicaSet, size: i32| set.status.available_replicas.min(size);
