@@ -73,7 +73,8 @@ pub(crate) fn run_until(folder: &Path, line: &str, phrase: &str) -> Outcome {
     });
     if said {
         let pid = child.id().to_string();
-        execute(folder, "kill", &["-INT", &pid]).map_err(told)?;
+        // Not INT, which what a shell runs in the background ignores.
+        execute(folder, "kill", &["-TERM", &pid]).map_err(told)?;
     }
     let status = child.wait().map_err(|error| told(error.to_string()))?;
     match (said, status.success()) {
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_command_that_does_not_end_is_asked_to_once_it_has_spoken() {
-        let waits = "trap 'exit 0' INT; echo ready; while :; do sleep 0.05; done";
+        let waits = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done";
         assert_eq!(run_until(&root(), waits, "ready"), Ok(()));
         let silent = run_until(&root(), "echo no", "ready").unwrap_err();
         assert!(silent.contains("without saying"), "{silent}");

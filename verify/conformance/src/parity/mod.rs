@@ -147,7 +147,16 @@ impl Run<'_> {
         });
         let create = Request::new("POST", "/api/v1/namespaces").with_json(&namespace);
         self.links.forget_given_out();
-        let (began, _) = self.ask(&create).await?;
+        let (began, verdict) = self.ask(&create).await?;
+        if let Some(report) = &verdict.report {
+            let trail = Trail {
+                namespace: &episode.namespace,
+                before: &[],
+                last: &create,
+                leftovers: &[],
+            };
+            self.tell_trail(report, &trail).await?;
+        }
         let since = began.document()["metadata"]["resourceVersion"].clone();
         let mut before = vec![Asked {
             request: create,
