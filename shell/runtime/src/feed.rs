@@ -129,6 +129,7 @@ impl Feed {
 
     /// Hands what is new to every controller that watches the kind.
     fn route(&self, slot: &Slot) {
+        self.loops.listed();
         let mut changes: Vec<Change> = Vec::new();
         loop {
             let snapshot = self.caches.publish(slot, &mut changes);

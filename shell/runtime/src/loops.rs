@@ -97,6 +97,14 @@ impl Loops {
         }
     }
 
+    /// Wakes whoever has not begun yet: what was listed just now may have been the last it waits
+    /// for, and where there are no objects, no change says so.
+    pub(crate) fn listed(&self) {
+        for each in self.all.iter().filter(|each| !each.has_begun()) {
+            each.wake.notify_one();
+        }
+    }
+
     /// Whether a queue was too full to take a key since this was last asked.
     pub(crate) fn take_overflow(&self) -> bool {
         let overflows = self

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::api::{Answer, Api, Asked, pass};
 use super::leases::{Kept, LEASE};
 use crate::election::ElectionOptions;
+use crate::health::Check;
 use crate::metrics::Metrics;
 use crate::run::{Controlled, Running, Setup, start};
 
@@ -260,4 +261,43 @@ async fn a_standby_fills_its_caches_and_writes_nothing() {
         "other",
         "only a holder releases"
     );
+}
+
+/// Nothing tells of a list without objects but that it has come: nobody waits for the next look.
+#[tokio::test(start_paused = true)]
+async fn a_controller_begins_once_its_kinds_are_listed_also_where_there_are_no_objects() {
+    let api = Api::new(|_, _| {
+        let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+        let end = json!({"type": "BOOKMARK", "object": {"kind": "ReplicaSet", "metadata": {
+            "resourceVersion": "5", "annotations": {"k8s.io/initial-events-end": "true"}}}});
+        tokio::spawn(async move {
+            // By now the controller has looked for the first time.
+            pass(Duration::from_millis(50)).await;
+            sender.send(Ok(format!("{end}\n").into())).unwrap();
+            sender.closed().await;
+        });
+        Answer::Lines(receiver)
+    });
+    let setup = Setup {
+        controllers: vec![Controlled {
+            driver: Box::new(Engine::new(Toy)),
+            client: api.client(),
+        }],
+        informers: api.client(),
+        election: None,
+        shutdown_timeout: Duration::from_secs(1),
+        resync_period: Duration::from_secs(12 * 3600),
+        decisions: Default::default(),
+    };
+    let began = Instant::now();
+    let running = start(setup, &mut Metrics::default()).unwrap();
+    while !running.health().ready().iter().all(Check::is_well) {
+        pass(Duration::from_millis(10)).await;
+    }
+    assert!(
+        began.elapsed() < Duration::from_millis(500),
+        "{:?}",
+        began.elapsed()
+    );
+    running.stop().await;
 }
