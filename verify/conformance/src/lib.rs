@@ -14,6 +14,7 @@ mod compare;
 mod custom;
 mod e2e;
 mod faults;
+mod following;
 mod kubeconfig;
 mod kubelet;
 mod machines;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::following::{Following, Told};
 use crate::cluster::Cluster;
+use crate::following::{Following, Object, Told};
 
 /// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,11 +48,13 @@ impl Census {
         let book = Arc::new(Mutex::new(Book::default()));
         let writer = Arc::clone(&book);
         let pods = format!("/api/v1/namespaces/{namespace}/pods");
-        let following = Following::start(cluster, &pods, move |told| {
+        let following = Following::start(cluster, &pods, move |told: Told<Object>| {
             let mut book = lock(&writer);
             match told {
-                Told::Is(pod) => book.enter(&pod.uid, Some(pod.deletion_timestamp.is_none())),
-                Told::Gone(pod) => book.enter(&pod.uid, None),
+                Told::Is(Object { metadata: pod }) => {
+                    book.enter(&pod.uid, Some(pod.deletion_timestamp.is_none()));
+                }
+                Told::Gone(pod) => book.enter(&pod.metadata.uid, None),
                 Told::Lost(why) => book.failure = Some(why),
             }
         });

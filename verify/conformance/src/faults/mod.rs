@@ -13,7 +13,6 @@ mod crash;
 mod deletes;
 mod endpoints;
 mod failover;
-mod following;
 mod handover;
 mod lag;
 mod lease;

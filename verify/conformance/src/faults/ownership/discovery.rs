@@ -11,7 +11,6 @@ use super::super::proxy::{Confusion, Mood, Proxy};
 use super::super::scene::Scene;
 use super::CONTROLLERS;
 use super::family::{Family, Owner};
-use super::ledger::Ledger;
 use crate::cluster::Cluster;
 use crate::custom::define;
 use crate::objects::{Objects, Propagation};
@@ -38,16 +37,10 @@ const CONFUSIONS: [Confusion; 7] = [
 
 pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
     let cluster = scene.cluster().await?;
-    let objects = cluster.objects();
-    objects.create_namespace(NAMESPACE).await?;
-    let ledger = Ledger::start(&cluster, NAMESPACE).await?;
-    let family = Family {
-        objects: &objects,
-        ledger: &ledger,
-        namespace: NAMESPACE,
-    };
-    define(&objects, GROUP, "keepers", "Keeper").await?;
-    let keeper = keeper(&objects, "keeper").await?;
+    let family = Family::found(&cluster, NAMESPACE).await?;
+    let (objects, ledger) = (&family.objects, &family.ledger);
+    define(objects, GROUP, "keepers", "Keeper").await?;
+    let keeper = keeper(objects, "keeper").await?;
     let kept = (0..DEPENDENTS).map(|at| format!("kept-{at}"));
     let kept: Vec<String> = kept.collect();
     family.create_all(kept.clone(), &keeper).await?;
@@ -60,7 +53,7 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
         let mark = cluster.audit()?.mark()?;
         afflicted.set(Some(confusion));
         // A definition more makes every manager ask.
-        define_extra(&objects, number).await?;
+        define_extra(objects, number).await?;
         if scene.binary().is_some() && confusion != Confusion::Without(GROUP) {
             let named = afflicted.until_named(true).await;
             named.with_context(|| format!("{confusion:?}"))?;
@@ -84,7 +77,7 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
         afflicted.set(None);
     }
     if scene.binary().is_some() {
-        define(&objects, GROUP, "lasts", "Last").await?;
+        define(objects, GROUP, "lasts", "Last").await?;
         afflicted.until_named(false).await?;
         if requests_max > REQUESTS_MAX {
             bail!("{requests_max} requests during one trouble, more than {REQUESTS_MAX}");
@@ -107,7 +100,7 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
 }
 
 /// Whether what has lost its owner is collected, and nothing else.
-async fn collects(family: &Family<'_>, kept: &[String], name: &str) -> Result<()> {
+async fn collects(family: &Family, kept: &[String], name: &str) -> Result<()> {
     let owner = family.create(name, &[]).await?;
     let names = (0..DEPENDENTS).map(|at| format!("{name}-{at}"));
     family.create_all(names.collect(), &owner).await?;

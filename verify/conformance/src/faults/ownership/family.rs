@@ -5,6 +5,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use serde_json::{Value, json};
 
 use super::ledger::Ledger;
+use crate::cluster::Cluster;
 use crate::objects::{Objects, PatchKind, Propagation};
 
 /// Requests of the harness in flight at most.
@@ -38,14 +39,25 @@ impl Owner {
     }
 }
 
-/// The namespace they live in.
-pub(super) struct Family<'a> {
-    pub(super) objects: &'a Objects,
-    pub(super) ledger: &'a Ledger,
-    pub(super) namespace: &'a str,
+/// The namespace they live in, and the account that is kept of it.
+pub(super) struct Family {
+    pub(super) objects: Objects,
+    pub(super) ledger: Ledger,
+    namespace: &'static str,
 }
 
-impl Family<'_> {
+impl Family {
+    /// One in a namespace of its own.
+    pub(super) async fn found(cluster: &Cluster, namespace: &'static str) -> Result<Self> {
+        let objects = cluster.objects();
+        objects.create_namespace(namespace).await?;
+        Ok(Self {
+            objects,
+            ledger: Ledger::start(cluster, namespace).await?,
+            namespace,
+        })
+    }
+
     /// Creates one that belongs to these.
     pub(super) async fn create(&self, name: &str, owners: &[Owner]) -> Result<Owner> {
         let owners: Vec<Value> = owners.iter().map(Owner::reference).collect();

@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result};
 use super::super::scene::Scene;
 use super::CONTROLLERS;
 use super::family::Family;
-use super::ledger::Ledger;
 use crate::objects::Propagation;
 
 const NAMESPACE: &str = "kills";
@@ -32,14 +31,8 @@ const FATES: [Fate; 4] = [
 
 pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
     let cluster = scene.cluster().await?;
-    let objects = cluster.objects();
-    objects.create_namespace(NAMESPACE).await?;
-    let ledger = Ledger::start(&cluster, NAMESPACE).await?;
-    let family = Family {
-        objects: &objects,
-        ledger: &ledger,
-        namespace: NAMESPACE,
-    };
+    let family = Family::found(&cluster, NAMESPACE).await?;
+    let ledger = &family.ledger;
     let mut random = fastrand::Rng::with_seed(scene.options.seed);
     let mut manager = scene
         .manager_of(CONTROLLERS, &cluster, cluster.manager(), &[])

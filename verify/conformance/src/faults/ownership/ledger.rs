@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::super::following::{Following, Metadata, Told};
 use crate::cluster::Cluster;
+use crate::following::{Following, Metadata, Object, Told};
 use crate::poll::until;
 
 #[derive(Default)]
@@ -57,11 +57,11 @@ impl Ledger {
         let book = Arc::new(Mutex::new(Book::default()));
         let writer = Arc::clone(&book);
         let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-        let following = Following::start(cluster, &path, move |told| {
+        let following = Following::start(cluster, &path, move |told: Told<Object>| {
             let mut book = lock(&writer);
             match told {
-                Told::Is(object) => book.is(object),
-                Told::Gone(object) => book.gone(&object),
+                Told::Is(object) => book.is(object.metadata),
+                Told::Gone(object) => book.gone(&object.metadata),
                 Told::Lost(why) => book.failure = Some(why),
             }
         });

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::super::scene::Scene;
 use super::CONTROLLERS;
 use super::family::{Family, Owner};
-use super::ledger::Ledger;
 use crate::objects::{Objects, status_code};
 use crate::poll::until;
 
@@ -23,15 +22,9 @@ const OWNERS_MOST: usize = 10_000;
 
 pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
     let cluster = scene.cluster().await?;
-    let objects = cluster.objects();
-    objects.create_namespace(NAMESPACE).await?;
+    let family = Family::found(&cluster, NAMESPACE).await?;
+    let (objects, ledger) = (&family.objects, &family.ledger);
     objects.create_namespace(ELSEWHERE).await?;
-    let ledger = Ledger::start(&cluster, NAMESPACE).await?;
-    let family = Family {
-        objects: &objects,
-        ledger: &ledger,
-        namespace: NAMESPACE,
-    };
     let manager = scene
         .manager_of(CONTROLLERS, &cluster, cluster.manager(), &[])
         .await?;
@@ -99,7 +92,7 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
     )
     .await
     .with_context(|| manager.log_tail(10))?;
-    until_told(&objects).await?;
+    until_told(objects).await?;
 
     let mark = cluster.audit()?.mark()?;
     let cpu = manager.usage()?.cpu;
@@ -136,7 +129,7 @@ fn uid(number: usize) -> String {
 }
 
 /// Creates something with as many owners as the server takes; how many.
-async fn crowd(family: &Family<'_>, name: &str, haven: Option<&Owner>) -> Result<usize> {
+async fn crowd(family: &Family, name: &str, haven: Option<&Owner>) -> Result<usize> {
     let mut count = OWNERS_MOST;
     loop {
         let absent = (0..count).map(|at| Owner::config_map(&format!("absent-{at}"), &uid(at)));

@@ -9,7 +9,6 @@ use super::super::proxy::{Mood, Proxy};
 use super::super::scene::Scene;
 use super::CONTROLLERS;
 use super::family::{Family, Owner};
-use super::ledger::Ledger;
 use crate::objects::Propagation;
 
 const NAMESPACE: &str = "stale";
@@ -20,14 +19,8 @@ pub(in super::super) async fn check(scene: &Scene) -> Result<String> {
     // Twice as late as other watches are held up: a minute with `--full`.
     let lag = scene.options.lag * 2;
     let cluster = scene.cluster().await?;
-    let objects = cluster.objects();
-    objects.create_namespace(NAMESPACE).await?;
-    let ledger = Ledger::start(&cluster, NAMESPACE).await?;
-    let family = Family {
-        objects: &objects,
-        ledger: &ledger,
-        namespace: NAMESPACE,
-    };
+    let family = Family::found(&cluster, NAMESPACE).await?;
+    let ledger = &family.ledger;
     let proxy = Proxy::start(cluster.manager()).await?;
     let through = proxy.kubeconfig_flag(&cluster, cluster.manager())?;
     let manager = scene
