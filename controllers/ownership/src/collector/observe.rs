@@ -57,6 +57,13 @@ pub(super) struct Owner {
     pub(super) standing: Standing,
 }
 
+impl Owner {
+    /// Whether it waits for the object that names it, once it is deleted in the foreground.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.reference.block_owner_deletion == Some(true)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// A cache shows it alive.

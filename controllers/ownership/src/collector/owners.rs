@@ -3,6 +3,7 @@
 //! Upstream, `garbagecollector.go`, `attemptToDeleteItem` and `classifyReferences`.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use flyball_api::views::{ObjectReference, Partial};
 use flyball_api::{Object, OwnerReference, Text, Uid};
@@ -19,6 +20,9 @@ use super::{orphans, status};
 /// How many owners the server is asked for in one sync. Of an object with more, those that are
 /// found to be gone are taken off, until no more are left than can be judged.
 const ASKED_AT_ONCE: usize = 500;
+
+/// How long owners that nothing blocks any more are given to go first.
+const UNBLOCKED: Duration = Duration::from_millis(5);
 
 /// What the server says of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,27 +96,31 @@ pub(super) fn collect(
         return strip(object, owners, &fates, more, answers);
     }
     let foreground = !fates.waiting.is_empty() && has_dependents;
-    let unblocked = match answers.stage("unblock") {
-        None if foreground && in_a_circle => {
-            let owners = owners.iter().map(|owner| OwnerReference {
-                block_owner_deletion: Some(false),
-                ..owner.reference.clone()
-            });
-            let unblock = with_owners(object, owners);
-            return Step::Do(Actions::in_order("unblock", vec![unblock]));
-        }
-        None => None,
-        Some(round) => match round.first_error() {
-            Some(error) if error.is_not_found() => return Step::rest(status::gone_already()),
-            Some(error) => return Step::retry(error, status::circle()),
-            None => round.written().next(),
-        },
-    };
-    let version = unblocked.map(|written| written.resource_version.clone());
-    let version = version.unwrap_or_else(|| object.resource_version.clone());
+    if foreground && in_a_circle && owners.iter().any(Owner::is_blocked) {
+        return unblock(object, owners, answers);
+    }
     let how = propagation(object, foreground);
-    let records: Vec<Action> = fates.records(object);
-    delete(object, version, how, records, answers)
+    delete(object, how, fates.records(object), answers)
+}
+
+/// Lets the owners of an object go before it, because it may wait for one of them itself.
+///
+/// Upstream goes on to delete the object, which the server refuses because it has just changed; by the time it comes
+/// back, most owners are gone.
+fn unblock(object: &Seen, owners: &[Owner], answers: &Answers) -> Step {
+    let Some(round) = answers.stage("unblock") else {
+        let owners = owners.iter().map(|owner| OwnerReference {
+            block_owner_deletion: Some(false),
+            ..owner.reference.clone()
+        });
+        let unblock = with_owners(object, owners);
+        return Step::Do(Actions::in_order("unblock", vec![unblock]));
+    };
+    match round.first_error() {
+        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
+        Some(error) => Step::retry(error, status::circle()),
+        None => Step::rest_for(UNBLOCKED, status::circle()),
+    }
 }
 
 /// An owner that the server is to be asked for.
@@ -243,7 +251,7 @@ fn strip(
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
         // There are more owners to be judged.
-        None if more => Step::rest_for(std::time::Duration::ZERO, report),
+        None if more => Step::rest_for(Duration::ZERO, report),
         None => Step::rest(report),
     }
 }
@@ -270,13 +278,7 @@ fn propagation(object: &Seen, foreground: bool) -> Propagation {
 
 /// Deletes the object if it is as it was judged. If it has changed but for its owners, which are
 /// what it was judged by, it is deleted in the state it has by then.
-fn delete(
-    object: &Seen,
-    version: Text,
-    how: Propagation,
-    mut first: Vec<Action>,
-    answers: &Answers,
-) -> Step {
+fn delete(object: &Seen, how: Propagation, mut first: Vec<Action>, answers: &Answers) -> Step {
     let report = status::garbage(how);
     let deletion = |precondition| Action::Delete {
         target: object.target.clone(),
@@ -285,10 +287,7 @@ fn delete(
         grace_seconds: None,
     };
     let Some(round) = answers.stage("delete") else {
-        first.push(deletion(Precondition {
-            uid: Some(object.uid.clone()),
-            resource_version: Some(version),
-        }));
+        first.push(deletion(object.unchanged()));
         return Step::Do(Actions::in_order("delete", first));
     };
     let refusal = match round.first_error() {
