@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use futures::StreamExt as _;
 
 use crate::cluster::Cluster;
+use crate::history::History;
 use crate::objects::Objects;
 use crate::poll::until;
 use crate::process::{COMPARED, Manager};
@@ -71,10 +72,11 @@ pub async fn run_side(
     let audit = cluster.audit()?;
     let mut manager = side.start(cluster).await?;
     let user = manager.user().to_owned();
+    let history = &History::start(cluster).await?;
     let trials = futures::stream::iter(scenarios)
         .map(async |scenario| -> Result<(String, Trial)> {
             let namespace = format!("{label}-{}", scenario.name);
-            let outcome = scenario::run(cluster, scenario, &namespace).await;
+            let outcome = scenario::run(cluster, history, scenario, &namespace).await;
             let requests = audit
                 .since(Mark::default())?
                 .by_user(&user)

@@ -15,6 +15,7 @@ mod custom;
 mod e2e;
 mod faults;
 mod following;
+mod history;
 mod kubeconfig;
 mod kubelet;
 mod machines;

@@ -21,7 +21,7 @@ use crate::objects::Propagation;
 
 pub use act::Outcome;
 pub(crate) use act::run;
-pub(crate) use settle::Everything;
+pub(crate) use settle::{Everything, KINDS};
 pub(crate) use wait::Wait;
 
 /// One script, run in a namespace of its own against each manager.

@@ -10,13 +10,15 @@ use super::fill::fill;
 use super::settle::{read, settle};
 use super::{Scenario, Step, target};
 use crate::cluster::Cluster;
+use crate::history::{History, Moment, lives};
 use crate::objects::{Objects, PatchKind, status_code};
 use crate::state::{Names, State};
 
 /// What a scenario left behind.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The normalised state at each checkpoint and at the end (`end`), in order.
+    /// The normalised state at each checkpoint and at the end (`end`), in order, and last what a watcher saw on the
+    /// way (`watched`).
     pub states: Vec<(String, State)>,
     /// How long it took.
     pub elapsed: Duration,
@@ -28,6 +30,7 @@ pub struct Outcome {
 /// When a step is refused or a wait is in vain; the message names the step.
 pub(crate) async fn run(
     cluster: &Cluster,
+    history: &History,
     scenario: &Scenario,
     namespace: &str,
 ) -> Result<Outcome> {
@@ -49,6 +52,7 @@ pub(crate) async fn run(
             .with_context(|| format!("step {number}, {}", brief(step)))?;
     }
     run.checkpoint("end").await?;
+    run.look_back(history).await?;
     Ok(Outcome {
         states: run.states,
         elapsed: started.elapsed(),
@@ -209,6 +213,17 @@ impl Run<'_> {
         self.names.learn(&all);
         let state = State::take(&all, &self.names, self.loose_events);
         self.states.push((name.to_owned(), state));
+        Ok(())
+    }
+
+    /// Adds what a watcher saw of the whole.
+    async fn look_back(&mut self, history: &History) -> Result<()> {
+        let all = settle(&self.objects, self.namespace).await?;
+        let moments = history.of(self.namespace, &all).await?;
+        let seen = |moment: &Moment| (moment.kind, vec![moment.object.clone()]);
+        self.names.learn(&moments.iter().map(seen).collect());
+        let watched = lives(&moments, &self.names);
+        self.states.push(("watched".to_owned(), watched));
         Ok(())
     }
 }
