@@ -6,9 +6,9 @@
 //! `pkg/api/resource` (`ParseQuantity`, `CanonicalizeBytes`).
 //!
 //! Where this differs from upstream, on purpose:
-//! * what 128 bits cannot hold (about 38 significant digits, half of that in a binary fraction) or
-//!   an exponent beyond 32 bits is an error, so that no input can cost more than its own length
-//!   (upstream computes with numbers of any size);
+//! * of more than 38 significant digits the first 38 count, rounded up, and what 128 bits cannot hold
+//!   in a binary fraction or an exponent beyond 32 bits is an error, so that no input can cost more
+//!   than its own length (upstream computes with numbers of any size);
 //! * a number without a digit (`""`, `"+"`, `"Ki"`) is an error (upstream reads most as zero);
 //! * `1000E` prints as `1e21` (upstream prints `1`, losing the suffix);
 //! * printing is always canonical (upstream repeats some inputs as they came, such as `+5`).

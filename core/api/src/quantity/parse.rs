@@ -8,7 +8,10 @@ const NANO_EXPONENT: i64 = -9;
 const NO_DIGITS: &str = "it has no digits";
 const BAD_SUFFIX: &str =
     "its suffix is none of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent such as e3";
-const TOO_LONG: &str = "it has more than 38 significant digits or too large an exponent";
+const TOO_LONG: &str = "it has too many digits or too large an exponent";
+
+/// As many digits count; further ones are rounded up.
+const DIGITS_MAX: u32 = 38;
 
 /// What a suffix multiplies by.
 enum Factor {
@@ -88,6 +91,7 @@ impl Digits {
         let (mut mantissa, mut exponent) = (0u128, 0i64);
         // Zeros are held back until a digit follows them, so that 1 with fifty zeros still fits.
         let mut zeros_pending = 0u32;
+        let (mut length, mut is_cut) = (0u32, false);
         let places = whole
             .bytes()
             .map(|digit| (digit, 0))
@@ -98,6 +102,12 @@ impl Digits {
                 zeros_pending += u32::from(mantissa != 0);
                 continue;
             }
+            if is_cut || length + zeros_pending + 1 > DIGITS_MAX {
+                is_cut = true;
+                zeros_pending += 1;
+                continue;
+            }
+            length += zeros_pending + 1;
             mantissa = 10u128
                 .checked_pow(zeros_pending + 1)
                 .and_then(|power| mantissa.checked_mul(power))
@@ -106,6 +116,7 @@ impl Digits {
             zeros_pending = 0;
         }
         exponent += i64::from(zeros_pending);
+        mantissa += u128::from(is_cut);
         Ok(Digits { mantissa, exponent })
     }
 

@@ -85,19 +85,48 @@ fn text(format: TextFormat, value: Value) -> Read {
 
 fn quantity(text: &str) -> Read {
     if let Ok(amount) = text.parse::<Quantity>() {
-        return Read::Value(amount.to_string().into());
+        let written = long_amount(text).unwrap_or_else(|| amount.to_string());
+        return Read::Value(written.into());
     }
     let number = text.strip_prefix(['+', '-']).unwrap_or(text);
     let suffix = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let exponent = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
     let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    let is_formed = suffix.len() < number.len() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let points = number.bytes().filter(|byte| *byte == b'.').count();
+    let is_formed = suffix.len() < number.len()
+        && points < 2
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
     Read::Unreadable(match is_formed {
         true => "unable to parse quantity's suffix".to_owned(),
         false => "quantities must match the regular expression \
                   '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
             .to_owned(),
     })
+}
+
+/// More digits than a [`Quantity`] has.
+const LONG: usize = 39;
+
+/// The canonical form of a whole number with more digits than are counted with: all of them are kept.
+fn long_amount(text: &str) -> Option<String> {
+    const SUFFIXES: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+    let (sign, number) = match text.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = number.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let suffix = number.get(digits.len()..)?;
+    let unit = SUFFIXES.iter().position(|one| *one == suffix)?;
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0').len();
+    if !is_whole || significant < LONG {
+        return None;
+    }
+    let thousands = (digits.len() - significant) / 3;
+    let suffix = SUFFIXES.get(unit + thousands)?;
+    let digits = digits.get(..digits.len() - 3 * thousands)?;
+    Some(format!("{sign}{digits}{suffix}"))
 }
 
 /// The empty value of a type, which is what a null in a list or map becomes.

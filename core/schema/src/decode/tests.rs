@@ -147,6 +147,24 @@ fn quantities_and_times_take_their_canonical_form() {
 }
 
 #[test]
+fn amounts_longer_than_what_is_counted_with_keep_their_digits() {
+    let long = "123456789".repeat(7);
+    for (sent, kept) in [
+        (long.clone(), long.clone()),
+        (format!("00{long}"), long.clone()),
+        (format!("{long}0000m"), format!("{long}0")),
+        (format!("-{long}"), format!("-{long}")),
+    ] {
+        let text = json!({"spec": {"containers": [{"resources": {"limits": {"cpu": sent}}}]}});
+        let read = decode_value(pod(), text).unwrap().value;
+        let limit = &read["spec"]["containers"][0]["resources"]["limits"]["cpu"];
+        assert_eq!(*limit, json!(kept));
+    }
+    let odd = json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "0.50.5"}}}]}});
+    assert!(failure(pod(), odd).starts_with("quantities must match"));
+}
+
+#[test]
 fn a_null_is_nothing_in_a_field_and_an_empty_value_elsewhere() {
     let text = json!({
         "metadata": {"labels": {"a": null}, "annotations": null},
