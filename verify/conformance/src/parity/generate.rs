@@ -85,6 +85,18 @@ impl<'a> Episode<'a> {
     /// The next request.
     pub(crate) fn next(&mut self) -> Step {
         self.drawn += 1;
+        let mut step = self.draw();
+        let request = &mut step.request;
+        let is_dry = request.query.iter().any(|(key, _)| key == "dryRun");
+        // Whichever way such an object would be made.
+        if !self.kind(step.kind).tried_as.is_empty() && request.is_write() && !is_dry {
+            let pair = ("dryRun".to_owned(), "All".to_owned());
+            request.query.push(pair);
+        }
+        step
+    }
+
+    fn draw(&mut self) -> Step {
         let has_live = !self.live.is_empty();
         match self.chance.below(100) {
             0..25 => self.create(),

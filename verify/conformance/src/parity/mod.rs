@@ -220,6 +220,7 @@ impl Run<'_> {
     /// Asks both servers.
     async fn both(&self, request: &Request) -> Result<(Answer, Answer)> {
         let translated = request.translated(&self.links);
+        self.sides.theirs.settle(request).await?;
         tokio::try_join!(
             self.sides.theirs.answer(request),
             self.sides.ours.answer(&translated)
@@ -237,13 +238,16 @@ impl Run<'_> {
         self.outcome.requests += 1;
         *self.outcome.codes.entry(theirs.code).or_default() += 1;
         let mut differences = compare(&mut self.links, theirs, ours);
+        // Versions that do not belong together lead to conflicts on one side only.
+        let is_version = |one: &Difference| one.place.ends_with(".resourceVersion");
+        let has_other_version = differences.iter().any(is_version);
         for title in self.explanations.sift(request, &mut differences) {
             *self.outcome.explained.entry(title).or_default() += 1;
         }
         if differences.is_empty() {
             return Verdict {
                 report: None,
-                parted: theirs.is_success() != ours.is_success(),
+                parted: theirs.is_success() != ours.is_success() || has_other_version,
             };
         }
         self.outcome.unexplained += 1;
@@ -259,6 +263,7 @@ impl Run<'_> {
         let (theirs, ours) = (self.sides.theirs.clone(), self.sides.ours.clone());
         let left = request.clone();
         let answers = tokio::spawn(async move {
+            theirs.settle(&left).await?;
             tokio::try_join!(theirs.answer(&left), ours.answer(&translated))
         });
         self.watches.push(Watching {

@@ -21,6 +21,8 @@ pub(crate) struct Request {
     pub(crate) content_type: String,
     pub(crate) accept: String,
     pub(crate) body: String,
+    /// The collection of which the answer may be that of an earlier moment; empty if it cannot.
+    pub(crate) cached: String,
 }
 
 impl Request {
@@ -43,6 +45,12 @@ impl Request {
     pub(crate) fn with_body(mut self, content_type: &str, body: String) -> Self {
         self.content_type = content_type.to_owned();
         self.body = body;
+        self
+    }
+
+    /// The same request, which a cache of a collection may answer for an earlier moment.
+    pub(crate) fn cached(mut self, collection: impl Into<String>) -> Self {
+        self.cached = collection.into();
         self
     }
 
@@ -69,6 +77,7 @@ impl Request {
         });
         Self {
             path: links.text(&self.path),
+            cached: links.text(&self.cached),
             query: query.collect(),
             body: links.text(&self.body),
             ..self.clone()
@@ -80,6 +89,7 @@ impl Request {
         let query = self.query.iter();
         Self {
             path: words(&self.path),
+            cached: words(&self.cached),
             query: query
                 .map(|(key, value)| (key.clone(), words(value)))
                 .collect(),

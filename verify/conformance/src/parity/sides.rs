@@ -37,6 +37,15 @@ impl Side {
 }
 
 impl Side {
+    /// Lets upstream's cache see all writes so far before a request that it may answer for an earlier moment.
+    pub(crate) async fn settle(&self, request: &Request) -> Result<()> {
+        if !request.cached.is_empty() {
+            self.ask(&Request::new("GET", request.cached.as_str()))
+                .await?;
+        }
+        Ok(())
+    }
+
     /// What the server says, which may be nothing: upstream breaks the connection where it meets what it did not think
     /// of, and goes on with the next.
     pub(crate) async fn answer(&self, request: &Request) -> Result<Answer> {

@@ -8,7 +8,8 @@ impl Episode<'_> {
         let (at, name) = self.some_target();
         let mut request = Request::new("GET", self.object_path(at, &name));
         if self.chance.percent(15) {
-            request = self.at_version(request);
+            let collection = self.kind(at).path(&self.namespace);
+            request = self.at_version(request).cached(collection);
         }
         let request = self.shown_as(request);
         self.step(request, at, &name, false)
@@ -43,7 +44,8 @@ impl Episode<'_> {
             request = request.with("continue", "bm90IGEgdG9rZW4");
         }
         if self.chance.percent(25) {
-            request = self.at_version(request);
+            let collection = request.path.clone();
+            request = self.at_version(request).cached(collection);
         }
         let request = self.shown_as(request);
         self.step(request, at, "", false)
@@ -64,7 +66,10 @@ impl Episode<'_> {
             .with("timeoutSeconds", "1");
         request = match self.chance.below(12) {
             0 => request,
-            1 => request.with("resourceVersion", "0"),
+            1 => {
+                let collection = request.path.clone();
+                request.with("resourceVersion", "0").cached(collection)
+            }
             2..4 => request
                 .with("sendInitialEvents", "true")
                 .with("resourceVersionMatch", "NotOlderThan")
@@ -113,7 +118,8 @@ impl Episode<'_> {
             10 => Request::new("GET", format!("{collection}/{name}"))
                 .with("watch", "true")
                 .with("timeoutSeconds", "1")
-                .with("resourceVersion", "0"),
+                .with("resourceVersion", "0")
+                .cached(collection),
             11 => Request::new("GET", format!("{collection}/{name}/status")),
             12 => Request::new("DELETE", format!("{collection}/{name}/status")),
             _ => Request::new("GET", "/odd"),
