@@ -9,16 +9,20 @@ use crate::FieldError;
 use crate::answer::Answer;
 use crate::decode;
 use crate::failure::Failure;
-use crate::meta::stamp;
+use crate::meta::{self, stamp};
 use crate::object::{Meta, Object, at};
 use crate::registry::{Call, Registry, key};
 
 impl Registry {
     /// Assigns the pod that the binding names.
     pub(crate) fn bind_named(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, warnings) = decode::object(call)?;
-        if binding.name().is_empty() {
-            let refusal = Failure::bad_request("Name parameter required.");
+        let (mut binding, warnings) = decode::object(call)?;
+        let named = meta::place(call, &mut binding).and_then(|()| check(&binding));
+        let named = named.and_then(|()| match binding.name() {
+            "" => Err(Failure::bad_request("Name parameter required.")),
+            _ => Ok(()),
+        });
+        if let Err(refusal) = named {
             return Ok(Answer::from(refusal).warned(warnings));
         }
         let Some(pods) = self.served().find("", "v1", "pods").cloned() else {
@@ -40,10 +44,11 @@ impl Registry {
 
     /// Assigns a pod to a node.
     pub(crate) fn bind(&mut self, call: &Call<'_>) -> Result<Answer, Failure> {
-        let (binding, warnings) = decode::object(call)?;
-        let answer = match binding.name() == call.path.name {
-            true => self.assign(call, binding),
-            false => {
+        let (mut binding, warnings) = decode::object(call)?;
+        let answer = match meta::place(call, &mut binding) {
+            Err(refusal) => Err(refusal),
+            Ok(()) if binding.name() == call.path.name => self.assign(call, binding),
+            Ok(()) => {
                 let why = "name in URL does not match name in Binding object";
                 Err(Failure::bad_request(why))
             }

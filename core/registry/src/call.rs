@@ -76,6 +76,8 @@ impl Call<'_> {
         self.rules().conclude(object);
         if !emptied.is_empty() {
             self.resource.store(object);
+            // What was empty is not there when it is read again, and is filled in then.
+            self.default(object);
         }
     }
 

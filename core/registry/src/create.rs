@@ -87,9 +87,11 @@ impl Registry {
             let (group, kind) = custom::told_kind(call, &object);
             return Err(Failure::invalid(&group, &kind, object.name(), &errors));
         }
-        admission::validate(&review, &object, &mut effects)?;
         let mut warnings = rules.warnings(&object);
         warnings.extend(advice::on_create(&call.resource, &object));
+        if let Err(refusal) = admission::validate(&review, &object, &mut effects) {
+            return Ok(Answer::from(refusal).warned(warnings));
+        }
         warnings.append(&mut effects.warnings);
         call.conclude(&mut object, &emptied);
         let place = key(&call.resource, object.namespace(), object.name());

@@ -2,6 +2,7 @@
 //!
 //! Upstream: `apimachinery/pkg/runtime/serializer`, `apiserver/pkg/endpoints/handlers`.
 
+mod conversion;
 mod head;
 mod wanted;
 
@@ -9,6 +10,7 @@ use flyball_protobuf::is_protobuf;
 use flyball_schema::{Decoded, convert, decode, decode_value, read_json};
 use serde_json::Value;
 
+pub(crate) use self::conversion::unconvertible;
 use self::head::Head;
 pub(crate) use self::head::{check_head, package, unrecognized};
 pub(crate) use self::wanted::Wanted;
@@ -53,7 +55,8 @@ pub(crate) fn object(call: &Call<'_>) -> Result<(Object, Vec<String>), Failure> 
         None => decode(schema, body),
     };
     let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
-    if let Some(why) = head.misfit(&wanted) {
+    let why = head.misfit(&wanted);
+    if let Some(why) = why.or_else(|| unconvertible(&wanted, &decoded.value)) {
         return Err(refused(&why));
     }
     let (object, warnings) = settle(call, &wanted, decoded, Vec::new(), refused)?;
@@ -80,22 +83,28 @@ pub(crate) fn check(
     let schema = head.schema(&wanted).map_err(|why| refused(&why))?;
     let decoded = decode_value(schema, patched);
     let decoded = decoded.map_err(|error| refused(&error.to_string()))?;
-    if let Some(why) = head.misfit(&wanted) {
+    let why = head.misfit(&wanted);
+    if let Some(why) = why.or_else(|| unconvertible(&wanted, &decoded.value)) {
         return Err(refused(&why));
     }
     settle(call, &wanted, decoded, told, refused)
 }
 
-/// Makes an object of what was merged with a structure, whatever that says that it is.
+/// Makes an object of what was merged with a structure, whatever that says that it is; `unconverted` says what is
+/// answered if it has no form to be kept in.
 pub(crate) fn merged(
     call: &Call<'_>,
     merged: Value,
     told: Vec<String>,
     refused: impl Fn(&str) -> Failure,
+    unconverted: impl Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let wanted = Wanted::of(call);
     let converted = convert(wanted.schema, merged);
     let converted = converted.map_err(|error| refused(&error.to_string()))?;
+    if let Some(why) = unconvertible(&wanted, &converted.value) {
+        return Err(unconverted(&why));
+    }
     settle(call, &wanted, converted, told, refused)
 }
 

@@ -108,7 +108,12 @@ impl Registry {
             token => {
                 let wrong =
                     |why: String| Failure::bad_request(format!("invalid continue token: {why}"));
-                Token::read(token).map(Some).map_err(wrong)
+                let token = Token::read(token).map_err(wrong)?;
+                if !matches!(call.query.version.as_str(), "" | "0") {
+                    let why = "specifying resource version is not allowed when using continue";
+                    return Err(Failure::bad_request(why));
+                }
+                Ok(Some(token))
             }
         }
     }

@@ -88,7 +88,6 @@ pub(crate) fn prepare_update(
         Some(value) => meta.insert("generation".to_owned(), value.clone()),
         None => meta.remove("generation"),
     };
-    meta.remove("selfLink");
     if !before["managedFields"].is_null() && !meta.contains_key("managedFields") {
         // Whoever leaves them out means to leave them alone.
         meta.insert("managedFields".to_owned(), before["managedFields"].clone());
@@ -253,7 +252,15 @@ fn all_but_finalizers(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
         "events.k8s.io" => NameRule::Subdomain,
         _ => call.rules().name_rule(),
     };
+    // What comes of a prefix is looked at, and of these kinds only that.
+    let skips_prefix = matches!(
+        call.resource.plural.as_str(),
+        "deviceclasses" | "replicationcontrollers"
+    );
     let names = |name: &str, is_prefix: bool| {
+        if is_prefix && skips_prefix {
+            return Vec::new();
+        }
         let mut wrong = names::mistakes(rule, name, is_prefix);
         if wrong.is_empty() {
             wrong.extend(call.rules().name_mistake(object, name));

@@ -20,7 +20,7 @@ use crate::query::FieldValidation;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
-use crate::{decode, meta};
+use crate::{custom, decode, meta};
 
 const JSON: &str = "application/json-patch+json";
 const MERGE: &str = "application/merge-patch+json";
@@ -94,8 +94,11 @@ impl Registry {
         }
         let unfit = |why: &str| unfit(call, &config, why);
         let (mut new, mut warnings) = match call.resource.of_definition() {
-            Some(_) => decode::check(call, applied, Vec::new(), unfit)?,
-            None => decode::merged(call, applied, Vec::new(), unfit)?,
+            Some(custom) => custom::applied(call, custom, applied, &unfit)?,
+            None => {
+                let unconverted = |why: &str| unconverted(call, &config, why);
+                decode::merged(call, applied, Vec::new(), unfit, unconverted)?
+            }
         };
         warnings.extend(told_doubles(call)?);
         owner_references::unite(&mut new, Origin::Patched, &mut warnings);
@@ -142,6 +145,15 @@ pub(crate) fn unfit(call: &Call<'_>, config: &Value, why: &str) -> Failure {
         "failed to convert new object ({namespace}/{name}; {kind}) to proper version: unable to convert unstructured \
          object to {kind}: {why}"
     );
+    Failure::new(500, "", message)
+}
+
+/// A configuration came to something that cannot be kept.
+fn unconverted(call: &Call<'_>, config: &Value, why: &str) -> Failure {
+    let kind = Wanted::of(call).in_messages();
+    let text = |field: &str| config["metadata"][field].as_str().unwrap_or_default();
+    let (namespace, name) = (text("namespace"), text("name"));
+    let message = format!("failed to convert to unversioned ({namespace}/{name}; {kind}): {why}");
     Failure::new(500, "", message)
 }
 
@@ -221,7 +233,10 @@ pub(crate) fn changed(call: &Call<'_>, old: Object) -> Result<(Object, Vec<Strin
         Failure::invalid("", "", "", &[error])
     };
     match is_strategic {
-        true => decode::merged(call, changed, faults, invalid),
+        true => {
+            let unconverted = |why: &str| Failure::new(500, "", why);
+            decode::merged(call, changed, faults, invalid, unconverted)
+        }
         false => decode::check(call, changed, faults, invalid),
     }
 }

@@ -51,9 +51,10 @@ impl Registry {
             &call.resource.api_version(),
             &replicas_place(call),
         );
-        before
-            .meta_mut()
-            .insert("managedFields".to_owned(), owners.into());
+        if !owners.is_empty() {
+            let meta = before.meta_mut();
+            meta.insert("managedFields".to_owned(), owners.into());
+        }
         let (mut scale, warnings, is_settled) = match sent {
             Some(sent) => sent,
             None if patch::is_apply(call) => {
@@ -64,7 +65,8 @@ impl Registry {
                 });
                 let applied = applied.map_err(|refusal| patch::refused(&refusal))?;
                 let unfit = |why: &str| patch::unfit(call, &config, why);
-                let (applied, mut warnings) = decode::merged(call, applied, Vec::new(), unfit)?;
+                let (applied, mut warnings) =
+                    decode::merged(call, applied, Vec::new(), unfit, unfit)?;
                 warnings.extend(patch::told_doubles(call)?);
                 check_name(call, &applied)?;
                 (applied, warnings, true)
@@ -234,8 +236,16 @@ fn replicas_at(place: &str) -> Value {
 /// The place of a scale's own replicas.
 const REPLICAS: &str = "/fieldsV1/f:spec/f:replicas";
 
-fn entries(all: &Value) -> impl Iterator<Item = &Value> {
-    all.as_array().into_iter().flatten()
+/// The owners; of those that cannot be told apart the last counts.
+fn entries(all: &Value) -> Vec<&Value> {
+    let all: Vec<&Value> = all.as_array().into_iter().flatten().collect();
+    let is_last = |at: usize, entry: &Value| {
+        let mut later = all.iter().skip(at + 1);
+        later.all(|other| identity(other) != identity(entry))
+    };
+    let last = all.iter().enumerate();
+    let last = last.filter(|(at, entry)| is_last(*at, entry));
+    last.map(|(_, entry)| *entry).collect()
 }
 
 /// Who owns what, apart from the fields: as upstream tells owners apart.
@@ -258,7 +268,7 @@ fn identity(entry: &Value) -> [&str; 4] {
 fn owners_of_scale(all: &Value, api_version: &str, place: &str) -> Vec<Value> {
     let owns =
         |entry: &&Value| entry["apiVersion"] == api_version && entry.pointer(place).is_some();
-    let scaled = entries(all).filter(owns).map(|entry| {
+    let scaled = entries(all).into_iter().filter(owns).map(|entry| {
         let mut entry = entry.clone();
         entry["apiVersion"] = API_VERSION.into();
         entry["fieldsV1"] = json!({"f:spec": {"f:replicas": {}}});
@@ -269,23 +279,29 @@ fn owners_of_scale(all: &Value, api_version: &str, place: &str) -> Vec<Value> {
 
 /// The owners of the object that is scaled, after its scale has these.
 fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str, place: &str) -> Vec<Value> {
-    let mut left: Vec<&Value> = entries(scale).collect();
+    let steps = place.split('/').skip(2);
+    let steps: Vec<&str> = steps.filter_map(|step| step.strip_prefix("f:")).collect();
+    let replicas = FieldSet::of_names(&[&steps]);
+    let mut left = entries(scale);
     let mut owners = Vec::new();
-    for entry in entries(all).filter(|entry| entry["apiVersion"] == api_version) {
+    for entry in entries(all) {
+        if entry["apiVersion"] != api_version {
+            continue;
+        }
         let same = left.iter().position(|one| identity(one) == identity(entry));
         let owns = entry.pointer(place).is_some();
         match same.filter(|_| owns) {
             Some(at) => drop(left.remove(at)),
             None if owns => {
-                let mut rest = entry.clone();
-                let (above, last) = place.rsplit_once('/').unwrap_or_default();
-                if let Some(above) = rest.pointer_mut(above)
-                    && let Some(above) = above.as_object_mut()
-                {
-                    above.remove(last);
-                }
-                if !is_empty(&mut rest) {
-                    owners.push(rest);
+                // Owners that cannot be read are none.
+                let Ok(fields) = FieldSet::from_fields_v1(&entry["fieldsV1"]) else {
+                    continue;
+                };
+                let rest = fields.difference(&replicas);
+                if !rest.is_empty() {
+                    let mut entry = entry.clone();
+                    entry["fieldsV1"] = rest.to_fields_v1();
+                    owners.push(entry);
                 }
                 continue;
             }
@@ -311,18 +327,6 @@ fn owners_of_scaled(all: &Value, scale: &Value, api_version: &str, place: &str) 
         ["operation", "time", "manager", "apiVersion", "subresource"].map(text)
     });
     owners
-}
-
-/// Whether an owner has nothing left; what is empty within is removed.
-fn is_empty(entry: &mut Value) -> bool {
-    let Some(fields) = entry["fieldsV1"].as_object_mut() else {
-        return true;
-    };
-    let is_bare = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
-    if fields.get("f:spec").is_some_and(is_bare) {
-        fields.remove("f:spec");
-    }
-    fields.is_empty()
 }
 
 /// The scale of an object that has replicas and a selector.
@@ -421,5 +425,40 @@ mod tests {
         ] {
             assert_eq!(selector_text(&selector), text);
         }
+    }
+
+    #[test]
+    fn of_owners_that_cannot_be_told_apart_the_last_counts() {
+        let owner = |fields: Value| {
+            json!({
+                "manager": "m", "operation": "Update", "apiVersion": "apps/v1", "fieldsV1": {"f:spec": fields},
+            })
+        };
+        let (replicas, paused) = (json!({"f:replicas": {}}), json!({"f:paused": {}}));
+        let all = json!([owner(replicas), owner(paused.clone())]);
+        assert!(owners_of_scale(&all, "apps/v1", REPLICAS).is_empty());
+        let left = owners_of_scaled(&all, &json!([]), "apps/v1", REPLICAS);
+        assert_eq!(left, [owner(paused)]);
+    }
+
+    #[test]
+    fn who_loses_the_replicas_keeps_the_rest() {
+        let owner = |spec: Value| {
+            json!([{
+                "manager": "m", "operation": "Update", "apiVersion": "apps/v1", "fieldsV1": {"f:spec": spec},
+            }])
+        };
+        for (owned, left) in [
+            (json!({".": {}, "f:replicas": {}}), json!({})),
+            (
+                json!({"f:paused": {}, "f:replicas": {}}),
+                json!({"f:paused": {}}),
+            ),
+        ] {
+            let is = owners_of_scaled(&owner(owned), &json!([]), "apps/v1", REPLICAS);
+            assert_eq!(Value::Array(is), owner(left));
+        }
+        let alone = owner(json!({"f:replicas": {}}));
+        assert!(owners_of_scaled(&alone, &json!([]), "apps/v1", REPLICAS).is_empty());
     }
 }

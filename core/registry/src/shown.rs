@@ -118,6 +118,7 @@ fn transformed(call: &Call<'_>, object: &Object) -> Result<Option<Value>, Failur
 /// Only objects have metadata, only lists have a list of it.
 pub(crate) fn check_shape(call: &Call<'_>, is_list: bool) -> Result<(), Failure> {
     let (package, kind, list_kind) = match call.resource.of_definition() {
+        Some(_) if call.path.subresource == "scale" => ("v1", "Scale", "ScaleList"),
         Some(_) => ("unstructured", "Unstructured", "UnstructuredList"),
         None if call.path.subresource == "scale" => ("autoscaling", "Scale", "ScaleList"),
         None if call.path.subresource == "token" => ("authentication", "TokenRequest", ""),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Request, Watch};
 
 mod admitting;
+mod corners;
 mod custom;
 mod exchanges;
 mod lifecycle;

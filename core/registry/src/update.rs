@@ -4,6 +4,7 @@
 //! `apiserver/pkg/registry/generic/registry/store.go`.
 
 use flyball_storage::{Revision, Transaction};
+use serde_json::Value;
 
 use crate::admission::{Effects, Review};
 use crate::answer::Answer;
@@ -75,9 +76,23 @@ impl Registry {
         chance: &mut Chance<'_>,
     ) -> Result<Answer, Failure> {
         let rules = call.rules();
+        let end = new.meta().get("deletionTimestamp").cloned();
         meta::prepare_update(call, &mut new, old)?;
         // Owners are told apart in what was sent, which need not be of the type.
         let is_odd = self.notes(note) && managed::misfits(call, &new);
+        let emptied = call.default(&mut new);
+        // What admission adds and what the server sets belongs to nobody.
+        if self.notes(note) {
+            // Whoever sent another end owns it, although it does not count.
+            set_end(&mut new, end);
+            managed::note(call, Some(old), &mut new);
+            if old.is_deleting() {
+                set_end(&mut new, old.meta().get("deletionTimestamp").cloned());
+            }
+        }
+        if is_odd {
+            new.meta_mut().remove("managedFields");
+        }
         match part {
             Part::Body if call.resource.subresource("status").is_some() => {
                 keep(&mut new, old, |field| field == "status");
@@ -86,14 +101,6 @@ impl Registry {
             Part::Status => keep(&mut new, old, |field| {
                 !matches!(field, "status" | "metadata")
             }),
-        }
-        let emptied = call.default(&mut new);
-        // What admission adds and what the server sets belongs to nobody.
-        if self.notes(note) {
-            managed::note(call, Some(old), &mut new);
-        }
-        if is_odd {
-            new.meta_mut().remove("managedFields");
         }
         let review = Review::of_update(self, call, old);
         let mut effects = Effects::default();
@@ -135,7 +142,6 @@ impl Registry {
             let (group, kind) = custom::told_kind(call, &new);
             return Err(Failure::invalid(&group, &kind, old.name(), &errors));
         }
-        admission::validate(&review, &new, &mut effects)?;
         let mut warnings = match part {
             Part::Body => {
                 let mut told = rules.warnings_on_update(&new, old);
@@ -144,11 +150,18 @@ impl Registry {
             }
             Part::Status | Part::Other => Vec::new(),
         };
+        if let Err(refusal) = admission::validate(&review, &new, &mut effects) {
+            return Ok(Answer::from(refusal).warned(warnings));
+        }
         warnings.append(&mut effects.warnings);
         call.conclude(&mut new, &emptied);
+        if !call.query.dry_run {
+            // Only what is kept loses it.
+            new.meta_mut().remove("selfLink");
+        }
         managed::keep_times(&mut new, old);
         let is_finished = is_finished(call, &new, old);
-        let is_same = new == *old && !is_finished && !self.is_rewritten(call);
+        let is_same = new == *old && !is_finished && !self.is_rewritten(call, old);
         if call.query.dry_run || is_same {
             return Ok(Answer::new(200, call.as_if_kept(&new)).warned(warnings));
         }
@@ -171,16 +184,30 @@ impl Registry {
 }
 
 impl Registry {
-    /// Whether an object is written although nothing in it is new. Upstream does so with the first write of a claim
-    /// after it was made, because what it has stored until then is in another form.
-    fn is_rewritten(&self, call: &Call<'_>) -> bool {
-        let is_claim =
-            call.resource.group.is_empty() && call.resource.plural == "persistentvolumeclaims";
-        is_claim
+    /// Whether an object is written although nothing in it is new. Upstream does so with the first write of a claim,
+    /// and of a job that shows the labels of its pods, after it was made: what it has stored until then is in another
+    /// form.
+    fn is_rewritten(&self, call: &Call<'_>, old: &Object) -> bool {
+        let is_other = match (call.resource.group.as_str(), call.resource.plural.as_str()) {
+            ("", "persistentvolumeclaims") => true,
+            ("batch", "jobs") => shows_labels_of_pods(old),
+            _ => false,
+        };
+        is_other
             && self
                 .find(call)
                 .is_some_and(|item| item.created == item.modified)
     }
+}
+
+/// Whether a job was made without labels, so that it is shown with those that its pods get.
+fn shows_labels_of_pods(job: &Object) -> bool {
+    let labels = &job.meta()["labels"];
+    let owners = job.meta()["managedFields"].as_array();
+    let owned = |owner: &Value| owner.pointer("/fieldsV1/f:metadata/f:labels").is_some();
+    labels.get("batch.kubernetes.io/controller-uid").is_some()
+        && labels == at(job, "spec.template.metadata.labels")
+        && !owners.is_some_and(|owners| owners.iter().any(owned))
 }
 
 /// Whether an object was told to go and nothing keeps it. A namespace is kept by what is in it.
@@ -211,6 +238,15 @@ fn keep_metadata(new: &mut Object, old: &Object) {
             Some(value) => drop(meta.insert(field.to_owned(), value.clone())),
             None => drop(meta.remove(field)),
         }
+    }
+}
+
+/// Sets when an object was told to go.
+fn set_end(object: &mut Object, end: Option<Value>) {
+    let (meta, field) = (object.meta_mut(), "deletionTimestamp");
+    match end {
+        Some(end) => drop(meta.insert(field.to_owned(), end)),
+        None => drop(meta.remove(field)),
     }
 }
 

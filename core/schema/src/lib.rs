@@ -20,8 +20,8 @@ mod types;
 pub use builtin::{BuiltIn, builtin, described, digest};
 pub use custom::{
     SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
-    go_number, is_known_format, structural_faults, value_faults, value_faults_of_update,
-    value_type,
+    drop_nulls, go_number, is_known_format, structural_faults, value_faults,
+    value_faults_of_update, value_type,
 };
 pub use decode::{
     DecodeFailed, Decoded, StrictFault, convert, decode, decode_custom, decode_value, head_of,

@@ -5,7 +5,7 @@
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`,
 //! `apiserver/pkg/endpoints/handlers/create.go`.
 
-use flyball_schema::{Decoded, StrictFault, decode_custom, prune};
+use flyball_schema::{Decoded, StrictFault, decode_custom, drop_nulls, prune};
 use serde_json::Value;
 
 use super::embedded;
@@ -24,8 +24,9 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
     let body = call.request.body;
     let wanted = Wanted::of(call);
     check_head(&wanted, body, body)?;
-    let decoded = decode_custom(custom.schema(), body)
+    let mut decoded = decode_custom(custom.schema(), body)
         .map_err(|error| unhandled(call, &error.to_string()))?;
+    drop_nulls(custom.schema(), &mut decoded.value);
     if text(&decoded.value, "kind").is_empty() {
         return Err(kindless(call, &wanted, &decoded.value, body));
     }
@@ -79,11 +80,23 @@ pub(crate) fn check(
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let strict = prune(custom.schema(), &mut sent);
+    drop_nulls(custom.schema(), &mut sent);
     let decoded = Decoded {
         value: sent,
         strict,
     };
     finish(call, custom, decoded, told, refused)
+}
+
+/// Makes a custom object of what applying made. Nobody drops a null from it, which is a mistake where none may be.
+pub(crate) fn applied(
+    call: &Call<'_>,
+    custom: &Custom,
+    value: Value,
+    refused: &dyn Fn(&str) -> Failure,
+) -> Result<(Object, Vec<String>), Failure> {
+    let strict = Vec::new();
+    finish(call, custom, Decoded { value, strict }, Vec::new(), refused)
 }
 
 /// Metadata is read as that of any kind, which cannot hold what is empty.

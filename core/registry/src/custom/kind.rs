@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flyball_api::Text;
-use flyball_schema::{Resource, Schema, TypeId, Types, apply_defaults, custom_resource, prune};
+use flyball_schema::{
+    Resource, Schema, TypeId, Types, apply_defaults, custom_resource, drop_nulls, prune,
+};
 use serde_json::Value;
 
 use super::patterns::Patterns;
@@ -236,6 +238,7 @@ impl Custom {
         let of = versions.find(|version| version.name == stored.version());
         let of = of.unwrap_or(self.storage());
         prune(of.schema(), &mut value);
+        drop_nulls(of.schema(), &mut value);
         apply_defaults(of.schema(), &mut value);
         if of.name != self.own().name {
             prune(self.schema(), &mut value);

@@ -26,7 +26,7 @@ pub(crate) mod patterns;
 mod rules;
 mod scale;
 
-pub(crate) use decode::{check, kindless, object, told_kind, type_mistakes};
+pub(crate) use decode::{applied, check, kindless, object, told_kind, type_mistakes};
 pub(crate) use finalize::mark;
 pub(crate) use kind::Custom;
 pub(crate) use lifecycle::Definitions;

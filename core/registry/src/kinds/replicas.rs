@@ -146,13 +146,15 @@ pub(super) static DAEMON_SET: Sheet = Sheet {
                 status.insert(count.to_owned(), json!(0));
             }
         });
-        set_template_generation(object, 1);
+        let given = template_generation(object);
+        set_template_generation(object, given.max(1));
     },
     update: |new, old| {
         let before = template_generation(old);
         let is_changed = !same(at(new, "spec.template"), at(old, "spec.template"));
         set_template_generation(new, before + i64::from(is_changed));
     },
+    update_status: |new, old| set_template_generation(new, template_generation(old)),
     generation: &["spec"],
     check: check_daemon_set,
     check_whole_update: Some(|new, old, errors| {

@@ -15,7 +15,7 @@ use super::sources;
 use super::spot::{Errors, Spot};
 use super::volumes;
 use crate::field_error::{FieldError, Mistake};
-use crate::object::{Object, at};
+use crate::object::{Meta, Object, at};
 
 const PARAMETERS_MAX: usize = 512;
 const PARAMETERS_BYTES_MAX: usize = 256 << 10;
@@ -203,6 +203,14 @@ pub(super) static CSI_DRIVER: Sheet = Sheet {
         ("spec.requiresRepublish", Bool(false)),
         ("spec.seLinuxMount", Bool(false)),
     ],
+    // A new driver has no generation; changes are counted from there.
+    update: |new, old| {
+        if !checks::same(at(new, "spec"), at(old, "spec")) {
+            let generation = old.generation() + 1;
+            let meta = new.meta_mut();
+            meta.insert("generation".to_owned(), generation.into());
+        }
+    },
     check: check_driver,
     check_update: |new, old, errors| {
         let spec = Spot::of(new, "spec");

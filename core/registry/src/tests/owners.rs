@@ -88,6 +88,66 @@ fn owners_of_a_custom_object_that_is_not_of_its_type_are_dropped() {
 }
 
 #[test]
+fn a_write_of_the_status_forgets_all_owners_if_the_rest_of_it_is_not_of_its_type() {
+    let mut server = Server::new();
+    let ports = json!({
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string"}, "port": {"type": "integer"},
+        }},
+    });
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"ports": ports, "size": {"type": "integer"}}},
+        "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+    }});
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": schema},
+            }],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    server.post(definitions, &definition);
+    let things = "/apis/example.com/v1/namespaces/default/things";
+    let thing = json!({
+        "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"},
+        "spec": {"ports": [{"name": "http", "port": 80}]},
+    });
+    let (_, made) = server.post(things, &thing);
+    for (ports, owned) in [
+        (json!([]), vec!["tests", "tests"]),
+        (json!([{"port": 80}]), vec![]),
+    ] {
+        let mut sent = made.clone();
+        sent["spec"]["ports"] = ports;
+        sent["status"] = json!({"phase": "Done"});
+        let version = server.get(&format!("{things}/a")).1["metadata"]["resourceVersion"].clone();
+        sent["metadata"]["resourceVersion"] = version;
+        let (code, changed) = server.put(&format!("{things}/a/status"), &sent);
+        assert_eq!((code, owners(&changed)), (200, owned), "{changed}");
+        assert_eq!(changed["spec"], made["spec"]);
+    }
+    // What is applied keeps a null where there may be none, which is a mistake.
+    let nothing = json!({
+        "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"},
+        "spec": {"size": null},
+    });
+    let apply = format!("{things}/a?fieldManager=me&force=true");
+    let (code, answer) = server.patch(&apply, "apply", &nothing);
+    let cause = &answer["details"]["causes"][0];
+    let why = "Invalid value: \"null\": spec.size in body must be of type integer: \"null\"";
+    assert_eq!((code, &cause["message"]), (422, &json!(why)));
+}
+
+#[test]
 fn owners_of_a_policy_that_is_not_told_lose_it_when_it_is_left_out() {
     let mut server = Server::new();
     let services = "/api/v1/namespaces/default/services";

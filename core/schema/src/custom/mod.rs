@@ -15,7 +15,7 @@ use crate::{Resource, Subresource, Types};
 
 pub use checks::ValueFault;
 pub use convert::{custom_type, value_type};
-pub use defaults::apply_defaults;
+pub use defaults::{apply_defaults, drop_nulls};
 pub use formats::is_known as is_known_format;
 pub use go_number::go_number;
 pub use structural::{SchemaFault, SchemaFaultKind, structural_faults};

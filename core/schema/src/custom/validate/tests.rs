@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Types, apply_defaults, custom_type};
+use crate::{Types, apply_defaults, custom_type, drop_nulls};
 
 fn crontab() -> (Types, crate::TypeId) {
     let schema = json!({
@@ -61,6 +61,7 @@ fn crontab() -> (Types, crate::TypeId) {
 fn faults(spec: Value) -> Vec<String> {
     let (types, of) = crontab();
     let mut value = json!({"metadata": {"name": "a"}, "spec": spec});
+    drop_nulls(types.schema(of), &mut value);
     apply_defaults(types.schema(of), &mut value);
     let lower = |_: &str, text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase());
     let faults = value_faults(types.schema(of), &value, &lower);
@@ -288,6 +289,12 @@ fn defaults_replace_what_is_missing_and_nulls_that_must_not_be() {
         "dflt": null, "nul": null, "num": null, "labels": {"a": null, "b": "x"},
         "map": [{"name": "a"}, {"name": "b", "d": 1}],
     }});
+    let mut kept = value.clone();
+    apply_defaults(types.schema(of), &mut kept);
+    let nulls = (&kept["spec"]["num"], &kept["spec"]["labels"]["a"]);
+    assert_eq!(nulls, (&Value::Null, &Value::Null));
+    assert_eq!(kept["spec"]["dflt"], "hi");
+    drop_nulls(types.schema(of), &mut value);
     apply_defaults(types.schema(of), &mut value);
     assert_eq!(
         value["spec"],

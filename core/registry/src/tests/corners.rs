@@ -1,0 +1,226 @@
+//! Rare sequences that the differential test has found, each as kube-apiserver v1.36.4 answers it.
+
+use serde_json::{Value, json};
+
+use super::{MAPS, Server, map};
+use crate::{Method, Reply};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+fn template() -> Value {
+    json!({
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+    })
+}
+
+/// Warnings and the message of an answer that refuses.
+fn refused(server: &mut Server, target: &str, body: &Value) -> (Vec<String>, String) {
+    let body = body.to_string();
+    match server.reply(Method::Post, target, "application/json", body.as_bytes()) {
+        Reply::Answer(answer) => {
+            let body: Value = serde_json::from_slice(&answer.body).unwrap();
+            let message = body["message"].as_str().unwrap_or_default();
+            (answer.warnings, message.to_owned())
+        }
+        other => panic!("{target}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_page_cannot_be_asked_for_at_another_version() {
+    let mut server = Server::new();
+    for name in ["a", "b"] {
+        server.post(MAPS, &map(name));
+    }
+    let (_, first) = server.get(&format!("{MAPS}?limit=1"));
+    let next = first["metadata"]["continue"].as_str().unwrap();
+    for (version, code) in [("", 200), ("0", 200), ("5", 400)] {
+        let target = format!("{MAPS}?limit=1&continue={next}&resourceVersion={version}");
+        assert_eq!(server.get(&target).0, code, "{version}");
+    }
+}
+
+#[test]
+fn of_a_prefix_of_a_controllers_name_only_what_comes_of_it_is_judged() {
+    let mut server = Server::new();
+    let controllers = "/api/v1/namespaces/default/replicationcontrollers";
+    let controller = |meta: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "ReplicationController", "metadata": meta,
+            "spec": {"selector": {"app": "web"}, "template": template()},
+        })
+    };
+    let (_, drawn) = server.post(controllers, &controller(json!({"generateName": "Gen_"})));
+    let causes = drawn["details"]["causes"].as_array().unwrap();
+    let fields: Vec<&Value> = causes.iter().map(|cause| &cause["field"]).collect();
+    assert_eq!(fields, ["metadata.name"]);
+    let named = json!({"generateName": "Gen_", "name": "a"});
+    assert_eq!(server.post(controllers, &controller(named)).0, 201);
+}
+
+#[test]
+fn a_link_to_itself_is_told_only_of_what_is_not_kept() {
+    let mut server = Server::new();
+    server.post(MAPS, &map("a"));
+    let mut linked = map("a");
+    linked["metadata"]["selfLink"] = json!("/x");
+    for (query, told) in [("?dryRun=All", json!("/x")), ("", Value::Null)] {
+        let (_, answer) = server.put(&format!("{MAPS}/a{query}"), &linked);
+        assert_eq!(answer["metadata"]["selfLink"], told, "{query}");
+    }
+}
+
+#[test]
+fn who_sends_another_end_of_an_object_owns_it() {
+    let mut server = Server::new();
+    let mut held = map("a");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    server.post(MAPS, &held);
+    let path = format!("{MAPS}/a");
+    let (_, ending) = server.delete(&path, &Value::Null);
+    let end = ending["metadata"]["deletionTimestamp"].clone();
+    let mut other = ending.clone();
+    other["metadata"]["deletionTimestamp"] = json!("2001-01-01T00:00:00Z");
+    let (code, kept) = server.put(&format!("{path}?fieldManager=me"), &other);
+    assert_eq!((code, &kept["metadata"]["deletionTimestamp"]), (200, &end));
+    let owners = kept["metadata"]["managedFields"].as_array().unwrap();
+    let mine = owners.iter().find(|owner| owner["manager"] == "me");
+    let fields = json!({"f:metadata": {"f:deletionTimestamp": {}}});
+    assert_eq!(mine.unwrap()["fieldsV1"], fields);
+}
+
+#[test]
+fn what_was_empty_is_filled_in_when_it_is_read() {
+    let mut server = Server::new();
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"},
+        "status": {"capacity": {"pods": "110"}, "allocatable": {}},
+    });
+    let (_, made) = server.post("/api/v1/nodes", &node);
+    assert_eq!(made["status"]["allocatable"], json!({"pods": "110"}));
+}
+
+#[test]
+fn drivers_count_changes_from_nothing() {
+    let mut server = Server::new();
+    let drivers = "/apis/storage.k8s.io/v1/csidrivers";
+    let driver = json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "a"}, "spec": {},
+    });
+    let (_, made) = server.post(drivers, &driver);
+    assert_eq!(made["metadata"]["generation"], Value::Null);
+    for (spec, count) in [
+        (json!({"requiresRepublish": true}), 1),
+        (json!({"requiresRepublish": true}), 1),
+        (json!({"requiresRepublish": false}), 2),
+    ] {
+        let patch = json!({"spec": spec});
+        let (_, changed) = server.patch(&format!("{drivers}/a"), "merge-patch", &patch);
+        assert_eq!(changed["metadata"]["generation"], json!(count));
+    }
+}
+
+#[test]
+fn how_many_templates_a_daemon_set_had_is_not_changed_with_its_status() {
+    const COUNT: &str = "deprecated.daemonset.template.generation";
+    let mut server = Server::new();
+    let sets = "/apis/apps/v1/namespaces/default/daemonsets";
+    let set = |count: &str| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet",
+            "metadata": {"name": "a", "annotations": {COUNT: count}},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template()},
+        })
+    };
+    let (code, answer) = server.post(sets, &set("x"));
+    let why = "DaemonSet in version \"v1\" cannot be handled as a DaemonSet: strconv.ParseInt: parsing \"x\": \
+               invalid syntax";
+    assert_eq!((code, &answer["message"]), (400, &json!(why)));
+    let (_, made) = server.post(sets, &set("+3"));
+    assert_eq!(made["metadata"]["annotations"][COUNT], "3");
+    let mut old = made.clone();
+    old["metadata"]["annotations"][COUNT] = json!("1");
+    let (code, changed) = server.put(&format!("{sets}/a/status"), &old);
+    assert_eq!(code, 200, "{changed}");
+    assert_eq!(changed["metadata"]["annotations"][COUNT], "3");
+    let count = json!({"metadata": {"annotations": {COUNT: "x"}}});
+    for (kind, code) in [("merge-patch", 422), ("strategic-merge-patch", 500)] {
+        assert_eq!(server.patch(&format!("{sets}/a"), kind, &count).0, code);
+    }
+    let apply = format!("{sets}/a?fieldManager=me&force=true");
+    let (code, answer) = server.patch(&apply, "apply", &set("x"));
+    let why = "failed to convert to unversioned (/a; apps/v1, Kind=DaemonSet): strconv.ParseInt: parsing \"x\": \
+               invalid syntax";
+    assert_eq!((code, &answer["message"]), (500, &json!(why)));
+}
+
+#[test]
+fn a_job_that_shows_the_labels_of_its_pods_is_written_once_more() {
+    let mut server = Server::new();
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let job = |name: &str, labels: Value| {
+        json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": labels},
+            "spec": {"template": {"spec": {
+                "restartPolicy": "Never", "containers": [{"name": "main", "image": "nginx"}],
+            }}},
+        })
+    };
+    for (name, labels, is_written) in [("a", json!({}), true), ("b", json!({"a": "b"}), false)] {
+        let (_, made) = server.post(jobs, &job(name, labels));
+        let path = format!("{jobs}/{name}");
+        let mut touch = || {
+            let (_, same) = server.patch(&path, "merge-patch", &json!({}));
+            same["metadata"]["resourceVersion"].clone()
+        };
+        let (first, second) = (touch(), touch());
+        let is_other = first != made["metadata"]["resourceVersion"];
+        assert_eq!((is_other, second), (is_written, first));
+    }
+}
+
+#[test]
+fn a_binding_must_be_in_the_namespace_of_its_path() {
+    let mut server = Server::new();
+    let binding = json!({
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "a", "namespace": "other"},
+    });
+    let why =
+        "the namespace of the provided object does not match the namespace sent on the request";
+    for target in [
+        format!("{PODS}/b/binding"),
+        "/api/v1/namespaces/default/bindings".to_owned(),
+    ] {
+        let (code, answer) = server.post(&target, &binding);
+        assert_eq!((code, &answer["message"]), (400, &json!(why)), "{target}");
+    }
+}
+
+#[test]
+fn what_admission_refuses_is_warned_about_all_the_same() {
+    let mut server = Server::new();
+    let limits = json!({
+        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a"},
+        "spec": {"limits": [{"type": "Pod", "max": {"memory": "2Gi"}}]},
+    });
+    server.post("/api/v1/namespaces/default/limitranges", &limits);
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account =
+        json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
+    server.post(accounts, &account);
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+        "spec": {
+            "containers": [{"name": "main", "image": "nginx"}],
+            "volumes": [{"name": "v", "gitRepo": {"repository": "r"}}],
+        },
+    });
+    let (warnings, message) = refused(&mut server, PODS, &pod);
+    assert!(
+        message.contains("maximum memory usage per Pod"),
+        "{message}"
+    );
+    let why = "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+";
+    assert_eq!(warnings, [why]);
+}
