@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::answer::{Answer, Layout};
 use crate::discovery;
 use crate::failure::Failure;
-use crate::negotiation::{Choice, Media, Offer, ROUTED, check_route, choose};
+use crate::negotiation::{
+    Choice, Media, Offer, ROUTED, check_route, choose, preferred, unacceptable,
+};
 use crate::request::{Method, Representation, Request};
 use crate::served::Served;
 
@@ -94,18 +96,35 @@ fn schemas(request: &Request<'_>, served: &Served) -> Option<Answer> {
         }
         _ => String::new(),
     };
-    // Who takes nothing but protobuf is told so instead of being given what it cannot read.
-    if !etag.is_empty()
-        && let Err(failure) = check_route(request.accept, &[Media::Json.name()])
-    {
-        return Some(Answer::refusal(failure, request.accept));
-    }
+    let json = Media::Json.name();
+    let forms: &[&'static str] = match rest {
+        "v2" => &[json, openapi::V2_PROTOBUF_ASKED, openapi::V2_PROTOBUF],
+        _ => &[json],
+    };
+    // Who takes nothing but another form is told so instead of being given what it cannot read.
+    let form = match preferred(request.accept, forms) {
+        None if !etag.is_empty() => {
+            let failure = unacceptable(forms);
+            return Some(Answer::refusal(failure, request.accept));
+        }
+        form => form.unwrap_or(json),
+    };
     let document = match rest.split_once('/') {
         None if rest == "v2" => {
             let all = described();
             let mut offered = all.all_offered();
             offered.extend(served.kinds().iter().filter_map(|kind| kind.offered()));
-            openapi::v2(&offered, &all)
+            let document = openapi::v2(&offered, &all);
+            if form != json {
+                return Some(Answer {
+                    content_type: openapi::V2_PROTOBUF,
+                    body: openapi::v2_protobuf(&document).into(),
+                    layout: Layout::Fixed,
+                    etag: format!("{etag}-protobuf"),
+                    ..Answer::new(200, String::new())
+                });
+            }
+            document
         }
         None if rest == "v3" => {
             let kinds = served.kinds().iter();

@@ -67,11 +67,26 @@ pub(crate) fn check_route(accept: &str, produces: &[&str]) -> Result<(), Failure
     if accept.is_empty() || accept.split(',').any(named) {
         return Ok(());
     }
+    Err(unacceptable(produces))
+}
+
+/// That a path produces nothing but this.
+pub(crate) fn unacceptable(produces: &[&str]) -> Failure {
     let available = produces.join(", ");
     let message = format!("406: Not Acceptable\n\nAvailable representations: {available}");
     let mut failure = Failure::new(406, "NotAcceptable", message);
     failure.0.details = Some(flyball_api::StatusDetails::default());
-    Err(failure)
+    failure
+}
+
+/// Which of these media types whoever asks likes best, if any; the first, if all are the same to them.
+pub(crate) fn preferred(accept: &str, produces: &[&'static str]) -> Option<&'static str> {
+    if accept.is_empty() {
+        return produces.first().copied();
+    }
+    let clauses = Clause::sorted(accept);
+    let likes = |clause: &Clause<'_>| produces.iter().find(|name| clause.names(name)).copied();
+    clauses.iter().find_map(likes)
 }
 
 /// What the router knows of objects and documents.
@@ -145,6 +160,14 @@ impl<'a> Clause<'a> {
             quality,
             parameters,
         })
+    }
+
+    /// Whether it names this media type, or any of its kind.
+    fn names(&self, media: &str) -> bool {
+        let (kind, subkind) = media.split_once('/').unwrap_or((media, ""));
+        [(self.kind, kind), (self.subkind, subkind)]
+            .iter()
+            .all(|(one, other)| *one == "*" || one == other)
     }
 
     /// What this alternative means for an endpoint, if it can be done.

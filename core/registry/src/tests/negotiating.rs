@@ -155,11 +155,32 @@ fn a_scale_is_shown_in_columns_of_its_own() {
 }
 
 #[test]
-fn who_takes_only_protobuf_is_not_given_schemas_in_json() {
+fn schemas_are_given_in_the_form_that_is_asked_for() {
     let mut server = Server::new();
-    let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    for (accept, code) in [(protobuf, 406), ("application/json", 200), ("*/*", 200)] {
-        let answer = answered(&mut server, Method::Get, "/openapi/v2", accept).unwrap();
-        assert_eq!(answer.code, code, "{accept}");
+    let json = "application/json";
+    let asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    let third = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
+    for (path, accept, wanted) in [
+        ("/openapi/v2", "", Some(json)),
+        ("/openapi/v2", json, Some(json)),
+        ("/openapi/v2", "*/*", Some(json)),
+        ("/openapi/v2", asked, Some(protobuf)),
+        ("/openapi/v2", protobuf, Some(protobuf)),
+        (
+            "/openapi/v2",
+            "application/json;q=0.5, application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+            Some(protobuf),
+        ),
+        ("/openapi/v2", "text/html", None),
+        ("/openapi/v3/api/v1", json, Some(json)),
+        ("/openapi/v3/api/v1", third, None),
+    ] {
+        let answer = answered(&mut server, Method::Get, path, accept).unwrap();
+        let code = if wanted.is_some() { 200 } else { 406 };
+        assert_eq!(answer.code, code, "{path} as {accept}");
+        if let Some(wanted) = wanted {
+            assert_eq!(answer.content_type, wanted, "{path} as {accept}");
+        }
     }
 }

@@ -9,6 +9,7 @@ mod custom;
 mod enums;
 mod operations;
 mod parameters;
+mod protobuf;
 mod rules;
 mod schemas;
 mod v2;
@@ -18,6 +19,7 @@ use flyball_api::Text;
 
 use crate::{BuiltIn, Resource, Schema, Types};
 
+pub use protobuf::{MEDIA_TYPE as V2_PROTOBUF, MEDIA_TYPE_ASKED as V2_PROTOBUF_ASKED, v2_protobuf};
 pub use v2::document as v2;
 pub use v3::{document as v3, index as v3_index};
 
