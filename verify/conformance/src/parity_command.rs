@@ -29,6 +29,12 @@ pub(crate) fn command_line() -> Command {
                 .help("Say which status codes were answered"),
         )
         .arg(
+            Arg::new("explained")
+                .long("explained")
+                .action(ArgAction::SetTrue)
+                .help("Tell the explained differences as well"),
+        )
+        .arg(
             Arg::new("write-page")
                 .long("write-page")
                 .action(ArgAction::SetTrue)
@@ -51,15 +57,17 @@ pub(crate) async fn run(arguments: &ArgMatches) -> Result<bool> {
         .context("--requests")?;
     println!("conformance parity --seed {seed} --requests {requests}");
     let started = Instant::now();
-    let outcome = run_parity(ParityOptions { seed, requests }, |report| {
-        println!("\n{report}");
-    })
-    .await?;
+    let options = ParityOptions {
+        seed,
+        requests,
+        tell_explained: arguments.get_flag("explained"),
+    };
+    let outcome = run_parity(options, |report| println!("\n{report}")).await?;
     if arguments.get_flag("progress") {
         println!("\nstatus codes of upstream: {:?}", outcome.codes);
     }
     for (title, times) in &outcome.explained {
-        println!("explained {times:>5} times: {title}");
+        println!("explained {times:>5} differences: {title}");
     }
     let gaps = outcome.explained.iter();
     let gaps = gaps.filter(|(title, _)| title.starts_with("gap: "));

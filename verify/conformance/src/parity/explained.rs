@@ -54,25 +54,31 @@ impl Explanations {
         Ok(Self(all.unwrap_or_default()))
     }
 
-    /// Takes out what is explained; gives the titles of the explanations that were needed.
-    pub(crate) fn sift(&self, request: &Request, differences: &mut Vec<Difference>) -> Vec<String> {
+    /// Takes out what is explained; gives the explanations that were needed, each with what it explains.
+    pub(crate) fn sift(
+        &self,
+        request: &Request,
+        differences: &mut Vec<Difference>,
+    ) -> Vec<(String, Vec<Difference>)> {
         let mut used = Vec::new();
         for explanation in &self.0 {
-            let before = differences.len();
-            if explanation.whole {
-                let explains = |one: &Difference| explanation.explains(request, one);
-                if differences.iter().any(explains) {
-                    differences.clear();
-                }
+            let explains = |one: &Difference| explanation.explains(request, one);
+            let taken: Vec<Difference> = if explanation.whole {
+                let is_explained = differences.iter().any(explains);
+                differences.extract_if(.., |_| is_explained).collect()
             } else {
-                differences.retain(|one| !explanation.explains(request, one));
-            }
-            if differences.len() < before {
-                let kind = if explanation.gap { "gap: " } else { "" };
-                used.push(format!("{kind}{}", explanation.title));
+                differences.extract_if(.., |one| explains(one)).collect()
+            };
+            if !taken.is_empty() {
+                used.push((explanation.shown_title(), taken));
             }
         }
         used
+    }
+
+    /// The titles of all explanations, as [`Self::sift`] gives them.
+    pub(crate) fn titles(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(Explanation::shown_title)
     }
 
     /// The page for readers.
@@ -103,6 +109,11 @@ impl Explanations {
 }
 
 impl Explanation {
+    fn shown_title(&self) -> String {
+        let kind = if self.gap { "gap: " } else { "" };
+        format!("{kind}{}", self.title)
+    }
+
     fn explains(&self, request: &Request, difference: &Difference) -> bool {
         let fits = |pattern: &Option<String>, text: &str| {
             pattern.as_deref().is_none_or(|pattern| fits(pattern, text))
@@ -185,7 +196,9 @@ mod tests {
         let all = Explanations(vec![explanation]);
         let mut differences = vec![differ("code"), differ("body.message")];
         let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
-        assert_eq!((used, differences), (vec!["t".to_owned()], vec![]));
+        let explained = vec![differ("code"), differ("body.message")];
+        assert_eq!(used, [("t".to_owned(), explained)]);
+        assert!(differences.is_empty());
         let mut differences = vec![differ("body.message")];
         let used = all.sift(&Request::new("GET", "/x/y"), &mut differences);
         assert!(used.is_empty());

@@ -52,6 +52,8 @@ pub struct ParityOptions {
     pub seed: u64,
     /// How many requests each server is sent, at least.
     pub requests: usize,
+    /// Whether differences that are explained are told as well.
+    pub tell_explained: bool,
 }
 
 /// What came of it.
@@ -61,7 +63,7 @@ pub struct ParityOutcome {
     pub requests: usize,
     /// Answers that differ without an explanation.
     pub unexplained: usize,
-    /// How often each explanation was needed.
+    /// How many differences each explanation explains.
     pub explained: BTreeMap<String, usize>,
     /// How often each status code was answered by upstream.
     pub codes: BTreeMap<u16, usize>,
@@ -80,12 +82,18 @@ pub async fn run_parity(
     let kinds = Kind::all()?;
     let mut links = Links::default();
     links.link_word(sides::THEIR_USER, sides::OUR_USER);
+    let explanations = Explanations::read()?;
+    let outcome = ParityOutcome {
+        explained: explanations.titles().map(|title| (title, 0)).collect(),
+        ..ParityOutcome::default()
+    };
     let mut run = Run {
         sides: &sides,
         links,
-        explanations: Explanations::read()?,
-        outcome: ParityOutcome::default(),
+        explanations,
+        outcome,
         tell: &mut tell,
+        tell_explained: options.tell_explained,
         watches: Vec::new(),
     };
     let mut number = 0;
@@ -135,6 +143,7 @@ struct Run<'a> {
     explanations: Explanations,
     outcome: ParityOutcome,
     tell: &'a mut dyn FnMut(&str),
+    tell_explained: bool,
     watches: Vec<Watching>,
 }
 
@@ -241,8 +250,11 @@ impl Run<'_> {
         // Versions that do not belong together lead to conflicts on one side only.
         let is_version = |one: &Difference| one.place.ends_with(".resourceVersion");
         let has_other_version = differences.iter().any(is_version);
-        for title in self.explanations.sift(request, &mut differences) {
-            *self.outcome.explained.entry(title).or_default() += 1;
+        for (title, taken) in self.explanations.sift(request, &mut differences) {
+            if self.tell_explained {
+                (self.tell)(&format!("~~ {title}\n== {request}\n{}", places(&taken)));
+            }
+            *self.outcome.explained.entry(title).or_default() += taken.len();
         }
         if differences.is_empty() {
             return Verdict {
@@ -307,19 +319,25 @@ impl Run<'_> {
 }
 
 fn report(request: &Request, theirs: &Answer, ours: &Answer, all: &[Difference]) -> String {
-    let mut report = format!("== {request}\n");
-    for one in all.iter().take(DIFFERENCES_SHOWN) {
-        report.push_str(&format!(
-            "-- {}\n   upstream: {}\n   ours:     {}\n",
-            one.place, one.theirs, one.ours
-        ));
-    }
-    if all.len() > DIFFERENCES_SHOWN {
-        report.push_str(&format!("-- and {} more\n", all.len() - DIFFERENCES_SHOWN));
-    }
+    let mut report = format!("== {request}\n{}", places(all));
     report.push_str(&format!("-- upstream: {}\n", theirs.shown()));
     report.push_str(&format!("-- ours: {}", ours.shown()));
     report
+}
+
+/// Where two answers differ, for people.
+fn places(all: &[Difference]) -> String {
+    let shown = all.iter().take(DIFFERENCES_SHOWN).map(|one| {
+        format!(
+            "-- {}\n   upstream: {}\n   ours:     {}\n",
+            one.place, one.theirs, one.ours
+        )
+    });
+    let mut places: String = shown.collect();
+    if all.len() > DIFFERENCES_SHOWN {
+        places.push_str(&format!("-- and {} more\n", all.len() - DIFFERENCES_SHOWN));
+    }
+    places
 }
 
 /// Places of one answer that are shown.
