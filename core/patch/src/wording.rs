@@ -100,20 +100,6 @@ pub fn json_name(value: &Value) -> &'static str {
     }
 }
 
-/// JSON as Go writes it: without spaces, and safe to put into HTML.
-pub(crate) fn json_text(value: &Value) -> String {
-    let text = value.to_string();
-    if !text.contains(['<', '>', '&', '\u{2028}', '\u{2029}']) {
-        return text;
-    }
-    // Outside of strings none of these occurs in JSON.
-    text.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -129,15 +115,6 @@ mod tests {
         assert_eq!(
             source(&json!({"a": [1, "x"]})),
             r#"map[string]interface {}{"a":[]interface {}{1, "x"}}"#
-        );
-    }
-
-    #[test]
-    fn json_is_safe_to_put_into_html() {
-        assert_eq!(json_text(&json!("a<b>&")), r#""a\u003cb\u003e\u0026""#);
-        assert_eq!(
-            json_text(&json!({"b": 1, "a": [true]})),
-            r#"{"a":[true],"b":1}"#
         );
     }
 }

@@ -15,6 +15,7 @@ mod custom;
 mod e2e;
 mod faults;
 mod following;
+mod go_types;
 mod history;
 mod kubeconfig;
 mod kubelet;
@@ -40,6 +41,7 @@ pub use e2e::{
     run_e2e,
 };
 pub use faults::{FAULTS, FaultOptions, FaultOutcome, Subject, run_faults};
+pub use go_types::go_types;
 pub use kubeconfig::Identity;
 pub use kubelet::{BEHAVIOUR, Kubelet, KubeletOptions, NODE, READY_DELAY_MS, TERMINATION};
 pub use objects::{Objects, PatchKind, Propagation, api_version, path, status_code};

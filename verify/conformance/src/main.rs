@@ -5,6 +5,7 @@
 
 mod clients_command;
 mod e2e_command;
+mod go_types_command;
 mod parity_command;
 mod report;
 mod rules_command;
@@ -34,6 +35,7 @@ async fn main() -> ExitCode {
         Some(("e2e", arguments)) => e2e_command::run(arguments).await,
         Some(("parity", arguments)) => parity_command::run(arguments).await,
         Some(("rules", arguments)) => rules_command::run(arguments).await,
+        Some(("go-types", arguments)) => go_types_command::run(arguments),
         _ => Ok(false),
     };
     match outcome {
@@ -120,6 +122,7 @@ fn command_line() -> Command {
         .subcommand(e2e_command::command_line())
         .subcommand(parity_command::command_line())
         .subcommand(rules_command::command_line())
+        .subcommand(go_types_command::command_line())
         .subcommand(
             Command::new("cluster")
                 .about("Start a cluster with a kubelet for hand use, until Ctrl-C")

@@ -1,7 +1,7 @@
 //! Programs of others, built once from their published Go modules: Kubernetes' own, and clients.
 //!
-//! The recipes (`verify/upstream`: module files, their checksums, a three-line `main` for etcd and a program of ours
-//! on client-go) are part of this crate. The cache lives outside the repository: `$FLYBALL_CACHE`, or
+//! The recipes (`verify/upstream`: module files, their checksums, a three-line `main` for etcd and programs of ours
+//! on upstream's libraries) are part of this crate. The cache lives outside the repository: `$FLYBALL_CACHE`, or
 //! `~/.cache/flyball`.
 
 mod recipe;
@@ -15,6 +15,7 @@ use recipe::{Recipe, requirement};
 const GO_MOD: &str = include_str!("../../upstream/go.mod");
 const GO_SUM: &str = include_str!("../../upstream/go.sum");
 const ETCD_MAIN: &str = include_str!("../../upstream/etcd/main.go");
+const TYPES_MAIN: &str = include_str!("../../upstream/types/main.go");
 const OLD_GO_MOD: &str = include_str!("../../upstream/kubectl-1.32/go.mod");
 const OLD_GO_SUM: &str = include_str!("../../upstream/kubectl-1.32/go.sum");
 const E2E_GO_MOD: &str = include_str!("../../upstream/e2e/go.mod");
@@ -143,6 +144,26 @@ impl Upstream {
             release: Some(Self::version()?),
         };
         Ok(e2e.ensure()?.join("e2e.test"))
+    }
+
+    /// Returns the path of a program of ours that prints what upstream's Go types are, built first if the cache
+    /// lacks it.
+    ///
+    /// # Errors
+    /// As [`Upstream::ensure`].
+    pub fn types() -> Result<PathBuf> {
+        let types = Recipe {
+            name: "types",
+            about: "a program that knows upstream's types (once; a minute)",
+            files: &[
+                ("go.mod", GO_MOD),
+                ("go.sum", GO_SUM),
+                ("types/main.go", TYPES_MAIN),
+            ],
+            programs: &[("types", "./types")],
+            release: None,
+        };
+        Ok(types.ensure()?.join("types"))
     }
 
     fn recipe() -> Result<Recipe> {

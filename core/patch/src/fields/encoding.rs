@@ -105,8 +105,8 @@ fn write(set: &FieldSet) -> Map<String, Value> {
 fn written(step: &Step) -> String {
     match step {
         Step::Field(name) => format!("f:{name}"),
-        Step::Key(key) => format!("k:{}", wording::json_text(&Value::Object(key.clone()))),
-        Step::Value(value) => format!("v:{}", wording::json_text(value)),
+        Step::Key(key) => format!("k:{}", flyball_schema::go_json(&Value::Object(key.clone()))),
+        Step::Value(value) => format!("v:{}", flyball_schema::go_json(value)),
         Step::Index(at) => format!("i:{at}"),
     }
 }

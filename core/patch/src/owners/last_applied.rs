@@ -13,7 +13,6 @@ use super::apply::fields_of;
 use super::conflict::Conflict;
 use crate::fields::FieldSet;
 use crate::typed;
-use crate::wording;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The only owner for which this is done.
@@ -62,7 +61,7 @@ pub(super) fn follow(object: &mut Value, config: &Value, change: &Change<'_>) {
     if let Some(annotations) = annotations_of(&mut applied) {
         annotations.remove(ANNOTATION);
     }
-    let text = format!("{}\n", wording::json_text(&applied));
+    let text = format!("{}\n", flyball_schema::go_json(&applied));
     let Some(annotations) = annotations_of(object) else {
         return;
     };

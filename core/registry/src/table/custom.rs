@@ -1,5 +1,6 @@
 //! Columns of custom resources, as their definition lists them.
 
+use flyball_schema::go_json;
 use serde_json::{Value, json};
 
 use super::age;
@@ -110,12 +111,7 @@ fn printed(value: &Value) -> String {
             (None, Some(float)) => float_text(float),
             _ => number.to_string(),
         },
-        // Go escapes what could be taken for HTML.
-        Value::Array(_) | Value::Object(_) => whole(value.clone())
-            .to_string()
-            .replace('<', "\\u003c")
-            .replace('>', "\\u003e")
-            .replace('&', "\\u0026"),
+        Value::Array(_) | Value::Object(_) => go_json(&whole(value.clone())),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::Decoded;
 use super::fault::{DecodeFailed, StrictFault, go_type};
+use super::place::Place;
 use super::scalar::{self, Read};
 use crate::{Schema, Shape, TextFormat};
 
@@ -27,14 +28,16 @@ pub fn convert(schema: Schema<'_>, value: Value) -> Result<Decoded, DecodeFailed
 }
 
 #[derive(Default)]
-struct Walk {
+struct Walk<'a> {
     /// Where the walk is, as upstream names it: keys of maps are left out.
     path: String,
+    /// Where it is, as Go names types.
+    place: Place<'a>,
     unknown: Vec<String>,
 }
 
-impl Walk {
-    fn value(&mut self, schema: Schema<'_>, value: Value) -> Result<Value, String> {
+impl<'a> Walk<'a> {
+    fn value(&mut self, schema: Schema<'a>, value: Value) -> Result<Value, String> {
         match (schema.shape(), value) {
             (_, Value::Null) => Ok(Value::Null),
             (Shape::Object(object), Value::Object(members)) => {
@@ -45,11 +48,14 @@ impl Walk {
             }
             (Shape::Map { value: of, .. }, Value::Object(members)) => {
                 let of = schema.at(*of);
+                self.place.descend();
                 let members = members.into_iter().map(|(key, value)| {
                     let value = self.value(of, value)?;
                     Ok((key, or_empty(of, value)))
                 });
-                members.collect::<Result<_, _>>().map(Value::Object)
+                let members = members.collect::<Result<_, String>>()?;
+                self.place.ascend();
+                Ok(Value::Object(members))
             }
             (Shape::Map { .. }, other) => {
                 Err(format!("cannot restore map from {}", go_kind(&other)))
@@ -61,16 +67,19 @@ impl Walk {
             (Shape::Text(TextFormat::Bytes), other) if !other.is_string() => {
                 Err(format!("cannot restore slice from {}", go_kind(&other)))
             }
-            (Shape::Integer { bits }, Value::Number(number)) => whole(&number, *bits)
-                .map(Value::from)
-                .ok_or_else(|| format!("cannot convert float64 to {}", go_type(schema))),
-            (_, value) => scalar(schema, value),
+            (Shape::Integer { bits }, Value::Number(number)) => {
+                whole(&number, *bits).map(Value::from).ok_or_else(|| {
+                    let expected = self.place.expected(schema);
+                    format!("cannot convert float64 to {expected}")
+                })
+            }
+            (_, value) => self.scalar(schema, value),
         }
     }
 
     fn fields(
         &mut self,
-        schema: Schema<'_>,
+        schema: Schema<'a>,
         open: bool,
         members: Map<String, Value>,
     ) -> Result<Value, String> {
@@ -83,7 +92,9 @@ impl Walk {
             self.path.push_str(&key);
             match schema.field_named(&key) {
                 Some(field) => {
+                    let outer_place = self.place.enter(schema, &field.name);
                     let value = self.value(schema.at(field.of), value)?;
+                    self.place.leave(outer_place);
                     if !value.is_null() {
                         fields.insert(key, value);
                     }
@@ -96,16 +107,38 @@ impl Walk {
         Ok(Value::Object(fields))
     }
 
-    fn items(&mut self, of: Schema<'_>, items: Vec<Value>) -> Result<Value, String> {
+    fn items(&mut self, of: Schema<'a>, items: Vec<Value>) -> Result<Value, String> {
         let outer = self.path.len();
         let mut list = Vec::with_capacity(items.len());
+        self.place.descend();
         for (at, item) in items.into_iter().enumerate() {
             self.path.push_str(&format!("[{at}]"));
             let item = self.value(of, item)?;
             list.push(or_empty(of, item));
             self.path.truncate(outer);
         }
+        self.place.ascend();
         Ok(Value::Array(list))
+    }
+
+    fn scalar(&self, schema: Schema<'_>, value: Value) -> Result<Value, String> {
+        let kind = go_kind(&value);
+        match scalar::read(schema, value) {
+            Read::Value(value) => Ok(value),
+            // Go can make a text of a whole number, though upstream does not want it to.
+            Read::WrongType if kind == "int64" && matches!(schema.shape(), Shape::Text(_)) => {
+                let expected = self.place.expected(schema);
+                Err(format!("cannot convert int64 to {expected}"))
+            }
+            Read::WrongType => Err(format!("unrecognized type: {}", go_type(schema))),
+            Read::NotBytes(at) => Err(format!(
+                "error decoding from json: illegal base64 data at input byte {at}"
+            )),
+            Read::NotPlain { found, expected } => Err(format!(
+                "json: cannot unmarshal {found} into Go value of type {expected}"
+            )),
+            Read::Unreadable(why) => Err(why),
+        }
     }
 }
 
@@ -135,25 +168,6 @@ fn whole(number: &Number, bits: u8) -> Option<i64> {
         whole.to_le_bytes()[3],
     ]);
     Some(if bits == 32 { low.into() } else { whole })
-}
-
-fn scalar(schema: Schema<'_>, value: Value) -> Result<Value, String> {
-    let kind = go_kind(&value);
-    match scalar::read(schema, value) {
-        Read::Value(value) => Ok(value),
-        // Go can make a text of a whole number, though upstream does not want it to.
-        Read::WrongType if kind == "int64" && matches!(schema.shape(), Shape::Text(_)) => {
-            Err(format!("cannot convert int64 to {}", go_type(schema)))
-        }
-        Read::WrongType => Err(format!("unrecognized type: {}", go_type(schema))),
-        Read::NotBytes(at) => Err(format!(
-            "error decoding from json: illegal base64 data at input byte {at}"
-        )),
-        Read::NotPlain { found, expected } => Err(format!(
-            "json: cannot unmarshal {found} into Go value of type {expected}"
-        )),
-        Read::Unreadable(why) => Err(why),
-    }
 }
 
 /// What Go calls the kind of a value that it has decoded into nothing in particular.
@@ -237,6 +251,10 @@ mod tests {
         ] {
             assert_eq!(why("Deployment", value), told);
         }
+        assert_eq!(
+            why("Service", json!({"spec": {"ports": [{"protocol": 1}]}})),
+            "cannot convert int64 to v1.Protocol"
+        );
         assert_eq!(
             why("Secret", json!({"data": {"a": "10.0"}})),
             "error decoding from json: illegal base64 data at input byte 2"

@@ -49,9 +49,7 @@ pub fn strict_message(faults: &[StrictFault]) -> String {
     format!("strict decoding error: {}", faults.join(", "))
 }
 
-/// Go's name for a type: `int32`, `[]v1.Container`.
-///
-/// Go's named strings (`v1.PullPolicy`) are plain strings in schemas, and are named so here.
+/// Go's name for a type as far as its schema tells it: `int32`, `[]v1.Container`.
 pub(super) fn go_type(schema: Schema<'_>) -> String {
     match schema.shape() {
         Shape::Boolean => "bool".to_owned(),
@@ -68,47 +66,5 @@ pub(super) fn go_type(schema: Schema<'_>) -> String {
                 _ => "map[string]interface {}".to_owned(),
             }
         }
-    }
-}
-
-/// The name of the Go struct of an object's type.
-pub(super) fn go_struct(schema: Schema<'_>) -> &str {
-    let name = schema.get().name.as_str();
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-/// The Go struct inside the object's own in which a field is declared, which Go names on the way.
-pub(super) fn go_inlined(schema: Schema<'_>, field: &str) -> Option<&'static str> {
-    match (go_struct(schema), field) {
-        ("Volume", field) if field != "name" => Some("VolumeSource"),
-        ("Probe", "exec" | "grpc" | "httpGet" | "tcpSocket") => Some("ProbeHandler"),
-        ("EphemeralContainer", field) if field != "targetContainerName" => {
-            Some("EphemeralContainerCommon")
-        }
-        (
-            "ConfigMapEnvSource"
-            | "ConfigMapKeySelector"
-            | "ConfigMapProjection"
-            | "ConfigMapVolumeSource"
-            | "SecretEnvSource"
-            | "SecretKeySelector"
-            | "SecretProjection",
-            "name",
-        ) => Some("LocalObjectReference"),
-        ("IngressRule", "http") => Some("IngressRuleValue"),
-        (
-            "PersistentVolumeSpec",
-            "accessModes"
-            | "capacity"
-            | "claimRef"
-            | "mountOptions"
-            | "nodeAffinity"
-            | "persistentVolumeReclaimPolicy"
-            | "storageClassName"
-            | "volumeAttributesClassName"
-            | "volumeMode",
-        ) => None,
-        ("PersistentVolumeSpec", _) => Some("PersistentVolumeSource"),
-        _ => None,
     }
 }

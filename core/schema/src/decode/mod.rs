@@ -11,6 +11,7 @@ pub(crate) mod base64;
 mod convert;
 mod fault;
 mod head;
+mod place;
 mod scalar;
 mod seed;
 mod syntax;

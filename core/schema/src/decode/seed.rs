@@ -9,7 +9,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Value};
 
 use super::Decoded;
-use super::fault::{DecodeFailed, StrictFault, go_inlined, go_struct, go_type};
+use super::fault::{DecodeFailed, StrictFault};
+use super::place::Place;
 use super::scalar::{self, Read};
 use crate::{Schema, Shape};
 
@@ -22,10 +23,8 @@ pub(super) struct State<'a> {
     typed: bool,
     /// Where the walk is, as strict faults name it.
     path: String,
-    /// The names of the fields around, as Go's type errors name them.
-    fields: Vec<&'a str>,
-    /// The struct of the innermost field.
-    owner: &'a str,
+    /// Where it is, as Go's type errors name it.
+    place: Place<'a>,
     pub(super) strict: Vec<StrictFault>,
     failed: Option<DecodeFailed>,
 }
@@ -35,8 +34,7 @@ impl<'a> State<'a> {
         Self {
             typed,
             path: String::new(),
-            fields: Vec::new(),
-            owner: "",
+            place: Place::default(),
             strict: Vec::new(),
             failed: None,
         }
@@ -71,13 +69,9 @@ impl<'a> State<'a> {
     }
 
     fn wrong(&self, found: String, expected: String) -> DecodeFailed {
-        let place = match self.fields.as_slice() {
-            [] => "value".to_owned(),
-            fields => format!("struct field {}.{}", self.owner, fields.join(".")),
-        };
         DecodeFailed::WrongType {
             found,
-            place,
+            place: self.place.told(),
             expected,
         }
     }
@@ -96,7 +90,7 @@ impl<'a> State<'a> {
                     (Some(number), Shape::Integer { .. }) => format!("number {number}"),
                     _ => noun.to_owned(),
                 };
-                (false, self.wrong(found, go_type(schema)))
+                (false, self.wrong(found, self.place.expected(schema)))
             }
             Read::NotBytes(at) => {
                 let why = format!("illegal base64 data at input byte {at}");
@@ -137,12 +131,16 @@ impl<'s, 'a> Seed<'s, 'a> {
     ) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         let outer = self.state.path.len();
+        self.state.place.descend();
         loop {
             self.state.path.push_str(&format!("[{}]", list.len()));
             let next = items.next_element_seed(Seed::new(item, self.state))?;
             self.state.path.truncate(outer);
             match next {
-                None => return Ok(Value::Array(list)),
+                None => {
+                    self.state.place.ascend();
+                    return Ok(Value::Array(list));
+                }
                 Some(Value::Null) if self.state.typed => list.push(scalar::empty(item)),
                 Some(value) => list.push(value),
             }
@@ -161,7 +159,9 @@ impl<'s, 'a> Seed<'s, 'a> {
                 let path = self.state.path.clone();
                 self.state.report(StrictFault::Duplicate(path));
             }
+            self.state.place.descend();
             let mut read = entries.next_value_seed(Seed::new(value, self.state))?;
+            self.state.place.ascend();
             self.state.path.truncate(outer);
             if read.is_null() && self.state.typed {
                 read = scalar::empty(value);
@@ -200,16 +200,10 @@ impl<'s, 'a> Seed<'s, 'a> {
                 self.state.report(StrictFault::Duplicate(path));
             }
             seen.push(field.name.as_str());
-            let outer_owner = std::mem::replace(&mut self.state.owner, go_struct(self.schema));
-            let depth = self.state.fields.len();
-            self.state
-                .fields
-                .extend(go_inlined(self.schema, &field.name));
-            self.state.fields.push(&field.name);
+            let outer = self.state.place.enter(self.schema, &field.name);
             let of = self.schema.at(field.of);
             let read = entries.next_value_seed(Seed::new(of, self.state))?;
-            self.state.fields.truncate(depth);
-            self.state.owner = outer_owner;
+            self.state.place.leave(outer);
             self.state.path.truncate(outer_path);
             // To Go a null is nothing, so that a text or number that was there before stays.
             let is_scalar = matches!(of.shape(), Shape::Text(_) | Shape::Integer { .. });

@@ -117,6 +117,18 @@ fn a_value_of_another_type_is_named_as_go_names_it() {
             json!({"spec": {"template": {"spec": {"volumes": [{"hostPath": 5}]}}}}),
             "json: cannot unmarshal number into Go struct field Volume.spec.template.spec.volumes.VolumeSource.hostPath of type v1.HostPathVolumeSource",
         ),
+        (
+            json!({"spec": {"template": {"spec": {"containers": [{"imagePullPolicy": 1}]}}}}),
+            "json: cannot unmarshal number into Go struct field Container.spec.template.spec.containers.imagePullPolicy of type v1.PullPolicy",
+        ),
+        (
+            json!({"spec": {"template": {"spec": {"containers": [{"resources": {"limits": 1}}]}}}}),
+            "json: cannot unmarshal number into Go struct field ResourceRequirements.spec.template.spec.containers.resources.limits of type v1.ResourceList",
+        ),
+        (
+            json!({"spec": {"template": {"spec": {"containers": [{"securityContext": {"capabilities": {"add": [1]}}}]}}}}),
+            "json: cannot unmarshal number into Go struct field Capabilities.spec.template.spec.containers.securityContext.capabilities.add of type v1.Capability",
+        ),
     ] {
         assert_eq!(failure(deployment(), value), why);
     }
