@@ -23,5 +23,5 @@ pub use fields::{FieldSet, FieldsUnreadable, Path, Step};
 pub use json_patch::{json_patch, unknown_members};
 pub use merge_patch::merge_patch;
 pub use owners::{Change, Convert, apply, no_other_version, update};
-pub use strategic::strategic_merge;
+pub use strategic::{strategic_left, strategic_merge};
 pub use wording::{json_name as go_name, plain as go_plain};

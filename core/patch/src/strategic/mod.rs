@@ -11,10 +11,13 @@
 //!
 //! The rules and words are those of apimachinery `pkg/util/strategicpatch/patch.go`.
 
+mod left;
 mod list;
 mod order;
 #[cfg(test)]
 mod tests;
+
+pub use left::strategic_left;
 
 use flyball_schema::{Schema, Shape, Strategic};
 use serde_json::{Map, Value};
