@@ -7,6 +7,8 @@
 //! While a request is under way, an empty list is still there where it is always written, and has an owner: [`settle`]
 //! leaves it, [`store`] makes it null.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use crate::table::{Arity, Field, Form, Kind, Message, Table, table};
@@ -23,16 +25,14 @@ enum Stage {
     Stored,
 }
 
-/// Makes an object of a built-in kind what upstream's types would make of it, and says which of its fields held an
-/// empty list or map. Kinds that are not known are left alone.
-pub fn settle(api_version: &str, kind: &str, object: &mut Map<String, Value>) -> Vec<&'static str> {
+/// Makes an object of a built-in kind what upstream's types would make of it, and says where it held an empty list or
+/// map, such as `spec.containers[0].args`. Kinds that are not known are left alone.
+pub fn settle(api_version: &str, kind: &str, object: &mut Map<String, Value>) -> Vec<String> {
     let table = table();
-    let Some(message) = table.kind(api_version, kind) else {
-        return Vec::new();
-    };
-    let fields = message.fields.iter();
-    let held = fields.filter(|field| settle_one(table, field, object, 0, Stage::Sent));
-    held.map(|field| field.name).collect()
+    match table.kind(api_version, kind) {
+        Some(message) => settle_message(table, message, object, 0, Stage::Sent),
+        None => Vec::new(),
+    }
 }
 
 /// Makes a settled object of a built-in kind what it is when it comes back from upstream's store.
@@ -43,20 +43,21 @@ pub fn store(api_version: &str, kind: &str, object: &mut Map<String, Value>) {
     }
 }
 
-/// Says whether something empty was found.
+/// Says where something empty was found. Objects seldom hold such a thing, so that places are only put together on the
+/// way back.
 fn settle_message(
     table: &Table<'_>,
     message: &Message<'_>,
     object: &mut Map<String, Value>,
     depth: usize,
     stage: Stage,
-) -> bool {
+) -> Vec<String> {
     if depth > DEPTH_MAX {
-        return false;
+        return Vec::new();
     }
-    let mut found = false;
+    let mut found = Vec::new();
     for field in &message.fields {
-        found |= settle_one(table, field, object, depth, stage);
+        found.append(&mut settle_one(table, field, object, depth, stage));
     }
     found
 }
@@ -68,7 +69,7 @@ fn settle_one(
     object: &mut Map<String, Value>,
     depth: usize,
     stage: Stage,
-) -> bool {
+) -> Vec<String> {
     match (field.name, field.of) {
         ("", Kind::Message(place)) => {
             settle_message(table, table.message(place), object, depth + 1, stage)
@@ -83,21 +84,25 @@ fn settle_field(
     object: &mut Map<String, Value>,
     depth: usize,
     stage: Stage,
-) -> bool {
+) -> Vec<String> {
     let inner = match field.of {
         Kind::Message(place) => Some(table.message(place)),
         _ => None,
     };
     let inner = inner.filter(|message| message.form == Form::Object);
-    let mut found = false;
+    let mut found = Vec::new();
     if let Some(value) = object.get_mut(field.name) {
         if let Some(message) = inner {
-            each(field.arity, value, |object| {
-                found |= settle_message(table, message, object, depth + 1, stage);
+            each(field.arity, value, |key, object| {
+                let below = settle_message(table, message, object, depth + 1, stage);
+                let below = below.into_iter();
+                found.extend(below.map(|place| format!("{}{key}.{place}", field.name)));
             });
         }
         let is_empty = is_empty(field, value);
-        found |= is_empty;
+        if is_empty {
+            found.push(field.name.to_owned());
+        }
         let is_kept = field.always && stage == Stage::Sent;
         if is_nothing(field, value) || (is_empty && !is_kept) {
             object.remove(field.name);
@@ -116,20 +121,43 @@ fn settle_field(
     found
 }
 
-fn each(arity: Arity, value: &mut Value, mut then: impl FnMut(&mut Map<String, Value>)) {
+/// Goes through the objects in a field, each with what leads to it from the field.
+fn each(arity: Arity, value: &mut Value, mut then: impl FnMut(Key<'_>, &mut Map<String, Value>)) {
     match (arity, value) {
-        (Arity::One, Value::Object(object)) => then(object),
+        (Arity::One, Value::Object(object)) => then(Key::Own, object),
         (Arity::Many, Value::Array(items)) => {
-            items
-                .iter_mut()
-                .filter_map(Value::as_object_mut)
-                .for_each(then);
+            for (at, item) in items.iter_mut().enumerate() {
+                if let Value::Object(object) = item {
+                    then(Key::Item(at), object);
+                }
+            }
         }
-        (Arity::Map, Value::Object(members)) => members
-            .values_mut()
-            .filter_map(Value::as_object_mut)
-            .for_each(then),
+        (Arity::Map, Value::Object(members)) => {
+            for (key, value) in members.iter_mut() {
+                if let Value::Object(object) = value {
+                    then(Key::Member(key), object);
+                }
+            }
+        }
         _ => {}
+    }
+}
+
+/// What leads from a field to an object in it.
+#[derive(Clone, Copy)]
+enum Key<'a> {
+    Own,
+    Item(usize),
+    Member(&'a str),
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => Ok(()),
+            Self::Item(at) => write!(f, "[{at}]"),
+            Self::Member(key) => write!(f, "[{key}]"),
+        }
     }
 }
 
@@ -228,13 +256,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_empty_is_told_by_field() {
-        let policy = json!({"spec": {"podSelector": {}, "ingress": [{"from": []}]}});
+    fn what_was_empty_is_told_by_its_place() {
+        let policy =
+            json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": [{"from": []}]}});
         let Value::Object(mut policy) = policy else {
             return;
         };
         let held = settle("networking.k8s.io/v1", "NetworkPolicy", &mut policy);
-        assert_eq!(held, ["spec"]);
+        assert_eq!(
+            held,
+            ["spec.podSelector.matchLabels", "spec.ingress[0].from"]
+        );
         assert_eq!(policy["spec"], json!({"podSelector": {}, "ingress": [{}]}));
         assert!(settle("networking.k8s.io/v1", "NetworkPolicy", &mut policy).is_empty());
     }

@@ -54,9 +54,9 @@ impl Call<'_> {
         }
     }
 
-    /// Fills in what was left out, and says which fields held something empty. An object of another version was
-    /// filled in when it was turned.
-    pub(crate) fn default(&self, object: &mut Object) -> Vec<&'static str> {
+    /// Fills in what was left out, and says where something empty was held. An object of another version was filled in
+    /// when it was turned.
+    pub(crate) fn default(&self, object: &mut Object) -> Vec<String> {
         if versions::of(&self.resource).is_none() {
             self.rules().default(object);
         }
@@ -71,8 +71,8 @@ impl Call<'_> {
         emptied
     }
 
-    /// Makes of a valid object what is kept of it, if these fields held something empty.
-    pub(crate) fn conclude(&self, object: &mut Object, emptied: &[&str]) {
+    /// Makes of a valid object what is kept of it, if something empty was held at these places.
+    pub(crate) fn conclude(&self, object: &mut Object, emptied: &[String]) {
         self.rules().conclude(object);
         if !emptied.is_empty() {
             self.resource.store(object);

@@ -85,6 +85,7 @@ impl Registry {
         }
         if !errors.is_empty() {
             let (group, kind) = custom::told_kind(call, &object);
+            let errors = call.as_upstream_tells(errors, &emptied);
             return Err(Failure::invalid(&group, &kind, object.name(), &errors));
         }
         let mut warnings = rules.warnings(&object);

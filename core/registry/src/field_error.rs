@@ -5,6 +5,7 @@
 use std::fmt;
 
 use flyball_api::StatusCause;
+use flyball_schema::go_json;
 use serde_json::Value;
 
 use crate::quoted::quoted;
@@ -110,26 +111,29 @@ impl FieldError {
         }
     }
 
+    /// What kind of mistake it is, for people.
+    fn words(&self) -> &str {
+        match &self.mistake {
+            Mistake::Required => "Required value",
+            Mistake::Invalid(_) | Mistake::InvalidShown(_) => "Invalid value",
+            Mistake::NotSupported(_) => "Unsupported value",
+            Mistake::Duplicate(_) => "Duplicate value",
+            Mistake::NotFound(_) => "Not found",
+            Mistake::Forbidden => "Forbidden",
+            Mistake::TooLong => "Too long",
+            Mistake::TooMany(_) => "Too many",
+            Mistake::Told { message, .. } => message,
+        }
+    }
+
     /// The mistake without its place, as causes tell it.
     fn body(&self) -> String {
-        let (words, value) = match &self.mistake {
-            Mistake::Required => ("Required value", None),
-            Mistake::Invalid(value) => ("Invalid value", Some(value)),
-            Mistake::InvalidShown(_) => ("Invalid value", None),
-            Mistake::NotSupported(value) => ("Unsupported value", Some(value)),
-            Mistake::Duplicate(value) => ("Duplicate value", Some(value)),
-            Mistake::NotFound(value) => ("Not found", Some(value)),
-            Mistake::Forbidden => ("Forbidden", None),
-            Mistake::TooLong => ("Too long", None),
-            Mistake::TooMany(_) => ("Too many", None),
-            Mistake::Told { message, .. } => (message.as_str(), None),
-        };
-        let mut text = words.to_owned();
-        if let Some(value) = value {
+        let mut text = self.words().to_owned();
+        if let Some(value) = self.value() {
             text.push_str(": ");
             text.push_str(&match value {
                 Value::String(value) => quoted(value),
-                value => value.to_string(),
+                value => go_json(value),
             });
         }
         if let Mistake::TooMany(count) = self.mistake {
@@ -146,9 +150,38 @@ impl FieldError {
         text
     }
 
+    /// The value that is shown, if one is.
+    pub(crate) fn value(&self) -> Option<&Value> {
+        match &self.mistake {
+            Mistake::Invalid(value)
+            | Mistake::NotSupported(value)
+            | Mistake::Duplicate(value)
+            | Mistake::NotFound(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The same mistake with its value shown by this text.
+    pub(crate) fn with_shown(self, text: &str) -> Self {
+        let words = self.words();
+        let colon = if self.detail.is_empty() { "" } else { ": " };
+        let message = format!("{words}: {text}{colon}{}", self.detail);
+        let reason = self.reason();
+        let mistake = Mistake::Told { reason, message };
+        Self::of(self.field, mistake, "")
+    }
+
     /// The mistake as a cause of a Status.
     pub fn cause(&self) -> StatusCause {
-        let kind = match self.mistake {
+        StatusCause {
+            cause_type: self.reason().into(),
+            message: self.body().into(),
+            field: self.field.as_str().into(),
+        }
+    }
+
+    fn reason(&self) -> &'static str {
+        match self.mistake {
             Mistake::Required => "FieldValueRequired",
             Mistake::Invalid(_) | Mistake::InvalidShown(_) => "FieldValueInvalid",
             Mistake::NotSupported(_) => "FieldValueNotSupported",
@@ -158,11 +191,6 @@ impl FieldError {
             Mistake::TooLong => "FieldValueTooLong",
             Mistake::TooMany(_) => "FieldValueTooMany",
             Mistake::Told { reason, .. } => reason,
-        };
-        StatusCause {
-            cause_type: kind.into(),
-            message: self.body().into(),
-            field: self.field.as_str().into(),
         }
     }
 }

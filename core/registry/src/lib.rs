@@ -56,6 +56,7 @@ mod served;
 mod services;
 mod shown;
 mod stored;
+mod structures;
 mod table;
 mod tokens;
 mod update;

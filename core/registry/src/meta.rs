@@ -461,7 +461,7 @@ fn owners(meta: &Value) -> Vec<FieldError> {
         if owner["apiVersion"] == "v1" && kind == "Event" {
             let why = "/v1, Kind=Event is disallowed from being an owner";
             let place = "metadata.ownerReferences";
-            errors.push(FieldError::shown(place, in_order(owner), why));
+            errors.push(FieldError::invalid(place, owner.clone(), why));
         }
         if owner["controller"] != true {
             continue;
@@ -474,34 +474,10 @@ fn owners(meta: &Value) -> Vec<FieldError> {
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {told}"
                 );
                 let place = "metadata.ownerReferences";
-                let all = all_in_order(&meta["ownerReferences"]);
-                errors.push(FieldError::shown(place, all, detail));
+                let all = meta["ownerReferences"].clone();
+                errors.push(FieldError::invalid(place, all, detail));
             }
         }
     }
     errors
-}
-
-/// References as upstream prints them: their members in the order of its type.
-fn all_in_order(owners: &Value) -> String {
-    let owners = owners.as_array().into_iter().flatten();
-    let owners: Vec<String> = owners.map(in_order).collect();
-    format!("[{}]", owners.join(","))
-}
-
-fn in_order(owner: &Value) -> String {
-    let fields = [
-        "apiVersion",
-        "kind",
-        "name",
-        "uid",
-        "controller",
-        "blockOwnerDeletion",
-    ];
-    let always = ["apiVersion", "kind", "name", "uid"];
-    let members = fields.iter().filter_map(|field| match owner.get(field) {
-        Some(value) => Some(format!("{field:?}:{value}")),
-        None => always.contains(field).then(|| format!("{field:?}:\"\"")),
-    });
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }

@@ -5,7 +5,7 @@
 mod body;
 
 use flyball_api::StatusDetails;
-use flyball_patch::{PatchRefused, go_plain};
+use flyball_patch::{PatchRefused, go_plain, strategic_left};
 use flyball_schema::Schema;
 use serde_json::Value;
 
@@ -223,12 +223,17 @@ pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<Stri
 pub(crate) fn changed(call: &Call<'_>, old: Object) -> Result<(Object, Vec<String>), Failure> {
     let (patch, faults) = body::read(call)?;
     let is_strategic = content_type(call) == STRATEGIC;
-    // Upstream shows the object that came out, or of a strategic merge what went in.
-    let shown = is_strategic.then(|| go_plain(&patch));
     let schema = Wanted::of(call).schema();
-    let changed = change(call, Value::Object(old), patch, schema)?;
-    let shown = shown.unwrap_or_else(|| changed.to_string());
+    let old = Value::Object(old);
+    let merged = is_strategic.then(|| (old.clone(), patch.clone()));
+    let changed = change(call, old, patch, schema)?;
+    // Upstream shows the object that came out, or of a strategic merge what is left of the patch.
+    let whole = (!is_strategic).then(|| changed.to_string());
     let invalid = |why: &str| {
+        let merged = merged.as_ref();
+        let left = merged.map(|(old, patch)| strategic_left(old, patch.clone(), schema));
+        let left = left.map(|left| go_plain(&left));
+        let shown = left.or_else(|| whole.clone()).unwrap_or_default();
         let error = FieldError::invalid("patch", shown.as_str(), why);
         Failure::invalid("", "", "", &[error])
     };

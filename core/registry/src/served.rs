@@ -95,9 +95,9 @@ impl Kind {
         blank
     }
 
-    /// Gives an object the form that it has in upstream's types, and says which of its fields held something empty;
-    /// custom objects have no such form.
-    pub(crate) fn settle(&self, object: &mut Object) -> Vec<&'static str> {
+    /// Gives an object the form that it has in upstream's types, and says where it held something empty; custom
+    /// objects have no such form.
+    pub(crate) fn settle(&self, object: &mut Object) -> Vec<String> {
         match self.typed() {
             Some(kept) => flyball_protobuf::settle(&kept.api_version(), &kept.kind, object),
             None => Vec::new(),

@@ -16,6 +16,7 @@ use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::stored::text;
+use crate::structures::field_of;
 use crate::{admission, custom, decode, managed, meta};
 
 /// Which part of an object a write is about.
@@ -123,7 +124,8 @@ impl Registry {
         let counts = part != Part::Status && rules.has_generation();
         let is_counted = || {
             let told_apart = rules.tells_empty_from_none();
-            emptied.contains(&told_apart) || rules.bumps_generation(&new, old)
+            emptied.iter().any(|place| field_of(place) == told_apart)
+                || rules.bumps_generation(&new, old)
         };
         if counts && is_counted() {
             let generation = old.generation() + 1;
@@ -140,6 +142,7 @@ impl Registry {
         });
         if !errors.is_empty() {
             let (group, kind) = custom::told_kind(call, &new);
+            let errors = call.as_upstream_tells(errors, &emptied);
             return Err(Failure::invalid(&group, &kind, old.name(), &errors));
         }
         let mut warnings = match part {

@@ -60,19 +60,7 @@ pub(super) static ROLE_BINDING: Sheet = Sheet {
     check_update: |new, old, errors| {
         let role = Spot::of(new, "roleRef");
         if role.value() != at(old, "roleRef") {
-            // Upstream shows its own type.
-            let text = |field: &'static str| Value::from(role.get(field).text());
-            let shown = format!(
-                r#"{{"APIGroup":{},"Kind":{},"Name":{}}}"#,
-                text("apiGroup"),
-                text("kind"),
-                text("name")
-            );
-            errors.push(FieldError::shown(
-                role.path(),
-                shown,
-                "cannot change roleRef",
-            ));
+            errors.push(role.invalid("cannot change roleRef"));
         }
     },
     names: NameRule::PathSegment,

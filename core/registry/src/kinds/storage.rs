@@ -137,7 +137,14 @@ fn check_topologies(topologies: &Spot, errors: &mut Errors) {
 }
 
 pub(super) static VOLUME_ATTACHMENT: Sheet = Sheet {
-    defaults: &[("spec", Empty), ("spec.source", Empty)],
+    defaults: &[
+        ("spec", Empty),
+        ("spec.source", Empty),
+        (
+            "spec.source.inlineVolumeSpec.hostPath.type",
+            OptionalText(""),
+        ),
+    ],
     create: |attachment, _| {
         attachment.insert("status".to_owned(), json!({"attached": false}));
     },

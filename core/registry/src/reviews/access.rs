@@ -20,6 +20,7 @@ impl Registry {
         let errors = mistakes(call, &review);
         if !errors.is_empty() {
             // Upstream asks its internal object for a kind, and that has none.
+            let errors = call.as_upstream_tells(errors, &[]);
             return Err(Failure::invalid(&call.resource.group, "", "", &errors));
         }
         let status = {

@@ -1,8 +1,8 @@
 //! Objects with one wrong value, and what kube-apiserver v1.36.4 says to each.
 //!
 //! `conformance rules` records the files in `rules/`: objects of a kind, and cases that spoil one of them in one
-//! place, with the causes of the refusal, if it is one. Causes are compared once each, in their order; what upstream
-//! shows of its own Go structures is left out.
+//! place, with the causes of the refusal, if it is one. Causes are compared once each, in their order. Where upstream
+//! appends the difference of two of its Go structures, that is left out.
 
 use serde_json::Value;
 
@@ -200,11 +200,11 @@ fn judge(
     wrong.push(lines);
 }
 
-/// The causes, each once, without what Go's structures look like.
+/// The causes, each once.
 fn once(causes: Vec<String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for cause in causes {
-        let cause = without_structures(&cause);
+        let cause = without_uids(&cause);
         if !once.contains(&cause) {
             once.push(cause);
         }
@@ -212,27 +212,17 @@ fn once(causes: Vec<String>) -> Vec<String> {
     once
 }
 
-/// A cause without a structure that upstream shows as Go has it, and without a difference of two of them.
-fn without_structures(cause: &str) -> String {
-    let cause = cause.lines().next().unwrap_or_default();
-    // What was sent empty and what was left out are one here.
-    let cause = &cause
-        .replace("value: null: ", "value: {}: ")
-        .replace("value: []: ", "value: {}: ");
-    let start = ["value: {", "value: [{"]
-        .iter()
-        .find_map(|start| cause.find(start));
-    match (start, cause.rfind('}')) {
-        (Some(start), Some(end)) if start < end => {
-            let end = if cause[end + 1..].starts_with(']') {
-                end + 1
-            } else {
-                end
-            };
-            format!("{}value: {{}}{}", &cause[..start], &cause[end + 1..])
-        }
-        _ => cause.to_owned(),
+/// A cause without the identity that the object would have had.
+fn without_uids(cause: &str) -> String {
+    const KEY: &str = "controller-uid\":\"";
+    let mut parts = cause.split(KEY);
+    let mut out = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_at_checked(36).unwrap_or(("", part));
+        out += KEY;
+        out += if rest.starts_with('"') { rest } else { part };
     }
+    out
 }
 
 /// An object with the wrong value of a case; none if it has no such place.

@@ -16,7 +16,7 @@ const SPEC: &[Line] = &[
     ("dnsPolicy", Text("ClusterFirst")),
     ("restartPolicy", Text("Always")),
     ("securityContext", Empty),
-    ("terminationGracePeriodSeconds", Int(30)),
+    (GRACE, Int(30)),
     ("schedulerName", Text("default-scheduler")),
 ];
 
@@ -87,6 +87,8 @@ const VOLUME: &[Line] = &[
 
 const POD: &[Line] = &[("spec.enableServiceLinks", Bool(true))];
 
+const GRACE: &str = "terminationGracePeriodSeconds";
+
 /// The lists of containers in a pod's spec.
 pub(super) const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
@@ -108,13 +110,6 @@ pub(in crate::kinds) fn default_spec(spec: &mut Object) {
     }
     each(spec, "resources", &mut resources::round);
     mirror_service_account(spec);
-    // A stop takes no less than no time.
-    let grace = spec
-        .get("terminationGracePeriodSeconds")
-        .and_then(Value::as_i64);
-    if grace.is_some_and(|seconds| seconds < 0) {
-        spec.insert("terminationGracePeriodSeconds".to_owned(), 1.into());
-    }
     drop_disabled(spec);
 }
 
@@ -170,6 +165,11 @@ const CONDITION: &[Line] = &[
 pub(super) fn default_pod(pod: &mut Object) {
     fill(pod, &[("spec", Empty)]);
     each(pod, "spec", &mut |spec| {
+        // A stop takes no less than no time; templates may ask for it.
+        let grace = spec.get(GRACE).and_then(Value::as_i64);
+        if grace.is_some_and(|seconds| seconds < 0) {
+            spec.insert(GRACE.to_owned(), 1.into());
+        }
         resources::requests_from_limits(spec);
         resources::pod_level(spec);
         if spec.get("hostNetwork") == Some(&Value::Bool(true)) {
