@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Layout};
 use crate::failure::Failure;
+use crate::kinds::NameRule;
 use crate::listing::Listing;
 use crate::meta::no_number;
+use crate::names::mistakes;
 use crate::object::Object;
 use crate::paging::Token;
 use crate::query::VersionMatch;
@@ -41,7 +43,7 @@ impl Registry {
 
     pub(crate) fn list(&self, call: &Call<'_>) -> Result<Listing, Failure> {
         let selection = Selection::new(&call.resource, &call.query, "")?;
-        let place = prefix(&call.resource, &call.path.namespace);
+        let place = prefix(&call.resource, namespace_of(call));
         let go_on = self.page_start(call)?;
         let after = go_on
             .as_ref()
@@ -153,11 +155,25 @@ impl Registry {
     }
 }
 
+/// The namespace that a list is about: that of its path, or the one that its field selector asks for.
+fn namespace_of<'a>(call: &'a Call<'_>) -> &'a str {
+    let fields = call.query.fields.as_ref();
+    let asked = fields.and_then(|fields| fields.required_value("metadata.namespace"));
+    match asked {
+        Some(asked) if call.path.namespace.is_empty() && is_namespace(asked) => asked,
+        _ => &call.path.namespace,
+    }
+}
+
+fn is_namespace(name: &str) -> bool {
+    mistakes(NameRule::Label, name, false).is_empty()
+}
+
 /// Whether a list is of one name, which has no pages.
 fn is_of_one(call: &Call<'_>, paging: bool) -> bool {
     let fields = call.query.fields.as_ref();
     let name = fields.and_then(|fields| fields.required_value("metadata.name"));
-    let is_placed = !call.resource.namespaced || !call.path.namespace.is_empty();
+    let is_placed = !call.resource.namespaced || !namespace_of(call).is_empty();
     name.is_some() && is_placed && !paging
 }
 

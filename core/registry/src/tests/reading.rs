@@ -84,3 +84,19 @@ fn paths_that_lead_nowhere_say_so() {
     assert_eq!(server.post("/api/v1/configmaps", &map("a")).0, 405);
     assert_eq!(server.get(&format!("{MAPS}/none")).0, 404);
 }
+
+#[test]
+fn a_selector_of_a_namespace_ends_a_list_with_it() {
+    let mut server = Server::new();
+    for namespace in ["default", "kube-system"] {
+        let maps = format!("/api/v1/namespaces/{namespace}/configmaps");
+        server.post(&maps, &map("a"));
+    }
+    let page = |server: &mut Server, selector: &str| {
+        let target = format!("/api/v1/configmaps?limit=1&fieldSelector={selector}");
+        server.get(&target).1["metadata"]["continue"].is_string()
+    };
+    assert!(page(&mut server, "metadata.namespace!=kube-system"));
+    assert!(!page(&mut server, "metadata.namespace=default"));
+    assert!(!page(&mut server, "metadata.namespace=kube-system"));
+}

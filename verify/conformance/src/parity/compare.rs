@@ -26,6 +26,7 @@ pub(crate) fn compare(links: &mut Links, theirs: &Answer, ours: &Answer) -> Vec<
     let mut walk = Walk {
         links,
         in_collection: false,
+        uid: String::new(),
         differences: Vec::new(),
     };
     if theirs.code != ours.code {
@@ -89,6 +90,8 @@ struct Walk<'a> {
     links: &'a mut Links,
     /// Whether the next version is that of a list or a bookmark, not of an object.
     in_collection: bool,
+    /// The identity of the object that is being compared, on our server.
+    uid: String,
     differences: Vec<Difference>,
 }
 
@@ -105,6 +108,10 @@ impl Walk<'_> {
         match (theirs, ours) {
             (Value::Object(left), Value::Object(right)) => {
                 let in_collection = is_collection(place, theirs, self.in_collection);
+                if place.ends_with("metadata") {
+                    let uid = right.get("uid").and_then(Value::as_str);
+                    self.uid = uid.unwrap_or_default().to_owned();
+                }
                 for (key, value) in left {
                     self.in_collection = in_collection;
                     let place = format!("{place}.{key}");
@@ -166,7 +173,7 @@ impl Walk<'_> {
                     self.links.link_state(theirs, ours);
                     return true;
                 }
-                self.links.link_version(theirs, ours)
+                self.links.link_version(&self.uid, theirs, ours)
             }
             "cells" => self.is_same_cell(theirs, ours),
             "token" if is_token(theirs) && is_token(ours) => true,

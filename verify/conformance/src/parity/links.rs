@@ -32,10 +32,16 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     fn link(&mut self, theirs: &str, ours: &str) -> bool {
-        match (self.forth.get(theirs), self.back.get(ours)) {
+        self.link_of("", theirs, ours)
+    }
+
+    /// Links words of which ours may mean something else elsewhere.
+    fn link_of(&mut self, of: &str, theirs: &str, ours: &str) -> bool {
+        let back = format!("{of} {ours}");
+        match (self.forth.get(theirs), self.back.get(&back)) {
             (None, None) => {
                 self.forth.insert(theirs.to_owned(), ours.to_owned());
-                self.back.insert(ours.to_owned(), theirs.to_owned());
+                self.back.insert(back, theirs.to_owned());
                 true
             }
             (Some(known), _) => known == ours,
@@ -51,8 +57,10 @@ impl Links {
     }
 
     /// Learns that two versions of an object are the same write; false if it is known better.
-    pub(crate) fn link_version(&mut self, theirs: &str, ours: &str) -> bool {
-        self.versions.link(theirs, ours)
+    ///
+    /// `uid` is the object's on our server, which may write two objects at once: a quota with what it counts.
+    pub(crate) fn link_version(&mut self, uid: &str, theirs: &str, ours: &str) -> bool {
+        self.versions.link_of(uid, theirs, ours)
     }
 
     /// Learns that two addresses or ports were given out alike; false if it is known better.
@@ -194,10 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn two_objects_may_be_written_at_once_and_one_not_twice() {
+        let mut links = Links::default();
+        assert!(links.link_version("service", "11", "5"));
+        assert!(links.link_version("quota", "10", "5"));
+        assert!(!links.link_version("quota", "12", "5"));
+        assert_eq!(links.version("10"), "5");
+    }
+
+    #[test]
     fn words_are_replaced_whole_and_versions_only_where_they_stand() {
         let mut links = Links::default();
         links.link_word("gen-1-xyz", "gen-1-abc");
-        links.link_version("205", "7");
+        links.link_version("", "205", "7");
         links.link_given_out("30001", "31000");
         let theirs = r#"{"name":"gen-1-xyz","x":"gen-1-xyzz","resourceVersion":"205","replicas":205,"pods":"205","nodePort":30001}"#;
         let ours = r#"{"name":"gen-1-abc","x":"gen-1-xyzz","resourceVersion":"7","replicas":205,"pods":"205","nodePort":31000}"#;

@@ -108,7 +108,14 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
     let (left, right) = (split(theirs), split(ours));
     left.len() == right.len()
         && left.iter().zip(&right).all(|(left, right)| {
-            let number = |text: &str| text.trim_end_matches(['.', ':']).parse::<u64>().is_ok();
+            // In the words of Go, a map is `map[resourceVersion:7]`.
+            let bare = |text: &str| text.trim_start_matches("resourceVersion:").to_owned();
+            let number = |text: &str| {
+                let text = bare(text);
+                text.trim_end_matches(['.', ':', ']'])
+                    .parse::<u64>()
+                    .is_ok()
+            };
             left == right
                 || links.version(left) == *right
                 || same_moment(left, right) == Some(true)
@@ -194,6 +201,11 @@ mod tests {
                 true,
             ),
             ("replicas: 5", "replicas: 6", false),
+            (
+                "map[labels:[] resourceVersion:483]]",
+                "map[labels:[] resourceVersion:422]]",
+                true,
+            ),
         ] {
             assert_eq!(same_text(&links, theirs, ours), same, "{theirs} {ours}");
         }
