@@ -1,7 +1,7 @@
 //! Kubernetes protobuf as JSON: what kubectl and Go clients send, turned into what a server here reads.
 //!
 //! Clients send bodies of built-in kinds as `application/vnd.kubernetes.protobuf` and take JSON for an answer, so
-//! there is a decoder and no encoder. [`decode`] gives the value that the same client would have sent as JSON:
+//! servers here only decode; [`encode`] is for tests that send it. [`decode`] gives the value that the same client would have sent as JSON:
 //! upstream's JSON names, inlined messages flattened, and a zero kept where upstream's types tell zero from absent
 //! (`replicas: 0`) and dropped where they do not.
 //!
@@ -11,6 +11,7 @@
 //!
 //! This crate owns no arrow of the flow; the API server calls it before it decodes a body.
 
+mod encode;
 mod envelope;
 mod error;
 mod forms;
@@ -21,6 +22,7 @@ mod table;
 mod tests;
 mod wire;
 
+pub use encode::encode;
 pub use envelope::{decode, is_protobuf};
 pub use error::{ProtobufFault, ProtobufUnreadable};
 pub use settle::{settle, store};

@@ -10,6 +10,9 @@ use super::links::Links;
 /// Who the requests say they are from: owners of fields are named after it.
 const AGENT: &str = "parity/1.0";
 
+/// The media type of bodies in protobuf.
+pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
 /// A request that no server has been asked yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
@@ -110,7 +113,16 @@ impl Request {
         if !self.content_type.is_empty() {
             builder = builder.header("Content-Type", &self.content_type);
         }
-        Ok(builder.body(Body::from(self.body.clone().into_bytes()))?)
+        Ok(builder.body(Body::from(self.bytes()))?)
+    }
+
+    /// The body as it is sent. Bodies in protobuf are kept as JSON, so that they can be put into other words and read.
+    fn bytes(&self) -> Vec<u8> {
+        let value = (self.content_type == PROTOBUF).then(|| serde_json::from_str(&self.body).ok());
+        let encoded = value
+            .flatten()
+            .and_then(|value| flyball_protobuf::encode(&value));
+        encoded.unwrap_or_else(|| self.body.clone().into_bytes())
     }
 
     fn target(&self) -> String {

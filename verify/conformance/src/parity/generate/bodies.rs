@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::mutate::{broken, merged, mutated};
 use super::{Episode, LABEL, Step};
-use crate::parity::request::Request;
+use crate::parity::request::{PROTOBUF, Request};
 
 impl Episode<'_> {
     pub(super) fn create(&mut self) -> Step {
@@ -103,6 +103,7 @@ impl Episode<'_> {
                 body = as_yaml(&body).unwrap_or(body);
                 "application/yaml"
             }
+            5..8 if is_sayable(&body) => PROTOBUF,
             _ => "application/json",
         };
         (content_type.to_owned(), body)
@@ -205,6 +206,12 @@ impl Episode<'_> {
         let request = self.own_only(request, at);
         self.step(request, at, "", false)
     }
+}
+
+/// Whether protobuf can say what a body of JSON says.
+fn is_sayable(body: &str) -> bool {
+    let value = serde_json::from_str(body).ok();
+    value.is_some_and(|value: Value| flyball_protobuf::encode(&value).is_some())
 }
 
 /// A body in the YAML that people write, if it is JSON.
