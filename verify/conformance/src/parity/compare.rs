@@ -112,9 +112,11 @@ impl Walk<'_> {
                     let uid = right.get("uid").and_then(Value::as_str);
                     self.uid = uid.unwrap_or_default().to_owned();
                 }
+                let is_bookmark = theirs["type"] == "BOOKMARK" && ours["type"] == "BOOKMARK";
                 for (key, value) in left {
                     self.in_collection = in_collection;
-                    let place = format!("{place}.{key}");
+                    let name = if is_bookmark { "bookmark" } else { key };
+                    let place = format!("{place}.{name}");
                     match right.get(key) {
                         Some(other) => self.value(&place, value, other),
                         None => self.differ(&place, value, &"(absent)"),
@@ -133,7 +135,10 @@ impl Walk<'_> {
             }
             (Value::Array(left), Value::Array(right)) => self.list(place, left, right),
             (Value::String(left), Value::String(right)) => {
-                if !self.is_same(place, left, right) {
+                let (message, diff) = without_diff(left);
+                if !diff.is_empty() && self.is_same(place, &message, right) {
+                    self.differ(&format!("{place}.diff"), &diff, &"(absent)");
+                } else if !self.is_same(place, left, right) {
                     self.differ(place, theirs, ours);
                 }
             }
@@ -224,13 +229,23 @@ fn is_credential(text: &str) -> bool {
     text.starts_with("X509SHA256=")
 }
 
+/// A message without the difference of two Go structures that upstream appends to it, and that difference.
+fn without_diff(message: &str) -> (String, String) {
+    if !message.contains("\n@@ ") {
+        return (message.to_owned(), String::new());
+    }
+    let is_diff = |line: &&str| line.starts_with(['@', ' ', '+', '-']);
+    let (diff, rest): (Vec<&str>, Vec<&str>) = message.split('\n').partition(is_diff);
+    (rest.concat(), diff.join("\n"))
+}
+
 /// Whether versions directly below an object are those of a list or a bookmark.
 fn is_collection(place: &str, value: &Value, above: bool) -> bool {
     let is_list = value.get("items").is_some() || value.get("rows").is_some();
     let is_bookmark = value["type"] == "BOOKMARK";
     let is_part = place.ends_with(".metadata");
     // Everything in a bookmark is of the collection.
-    let in_bookmark = above && place.contains(".object");
+    let in_bookmark = above && place.contains(".bookmark");
     is_list || is_bookmark || in_bookmark || (above && is_part)
 }
 
@@ -248,4 +263,24 @@ fn is_given_out(address: &str) -> bool {
     let mut parts = address.split('.').map(str::parse::<u8>);
     let first = (parts.next(), parts.next());
     matches!(first, (Some(Ok(10)), Some(Ok(96..=111))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_is_told_apart_from_the_message_around_it() {
+        for (message, without, diff) in [
+            ("spec: Forbidden: no", "spec: Forbidden: no", ""),
+            (
+                "[a: Forbidden: no\n@@ -1 +1 @@\n-  x\n+  y\n, b: Required value]",
+                "[a: Forbidden: no, b: Required value]",
+                "@@ -1 +1 @@\n-  x\n+  y",
+            ),
+        ] {
+            let want = (without.to_owned(), diff.to_owned());
+            assert_eq!(without_diff(message), want);
+        }
+    }
 }

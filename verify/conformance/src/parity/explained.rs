@@ -28,6 +28,9 @@ pub(crate) struct Explanation {
     /// Its content type.
     #[serde(default)]
     content_type: Option<String>,
+    /// What it accepts.
+    #[serde(default)]
+    accept: Option<String>,
     /// Where the answers differ.
     #[serde(default)]
     place: Option<String>,
@@ -92,7 +95,7 @@ impl Explanations {
              to, not by how they are written.\n\
              Causes of a refusal are compared once each: upstream repeats those that it finds twice.\n\
              Bookmarks that a server sends from time to time are left out.\n\
-             Bodies are spoilt in one or two places; what each field of each kind may hold beside that is compared by \
+             Bodies are sent as JSON, YAML and protobuf and are spoilt in one or two places; what each field of each kind may hold beside that is compared by \
              the cases of the registry.\n\
              Everything else is the same, but for this:\n\n",
         );
@@ -121,6 +124,7 @@ impl Explanation {
         fits(&self.request, &request.line())
             && fits(&self.body, &request.body)
             && fits(&self.content_type, &request.content_type)
+            && fits(&self.accept, &request.accept)
             && fits(&self.place, &difference.place)
             && fits(&self.theirs, &difference.theirs)
             && fits(&self.ours, &difference.ours)
@@ -182,6 +186,7 @@ mod tests {
             request: Some("GET /x*".to_owned()),
             body: None,
             content_type: None,
+            accept: None,
             place: Some("code".to_owned()),
             theirs: None,
             ours: None,
