@@ -107,6 +107,14 @@ impl Call<'_> {
                 let stored = self.resource.stored(object);
                 whole(&self.resource, &self.resource.bare(&stored))
             }
+            None => self.told(object),
+        }
+    }
+
+    /// The text of an object without what is kept of it and not told.
+    pub(crate) fn told(&self, object: &Object) -> Bytes {
+        match self.rules().hide(object) {
+            Some((told, _)) => text(&told),
             None => text(object),
         }
     }

@@ -64,13 +64,20 @@ impl Registry {
         // Nodes register with their status; every other kind starts without.
         let keeps_status = call.resource.plural == "nodes" && object.contains_key("status");
         let is_custom = call.resource.of_definition().is_some();
-        if call.schema().field("status").is_some() && !keeps_status && !is_custom {
+        let is_fresh = call.schema().field("status").is_some() && !keeps_status && !is_custom;
+        // Who sends a status owns it, although it is not kept.
+        let is_part = call.path.subresource == "status";
+        if is_fresh && !is_part {
             object.insert("status".to_owned(), Value::Object(Map::new()));
         }
         let emptied = call.default(&mut object);
         // What admission adds and what the server sets belongs to nobody.
         if self.notes(note) {
             managed::note(call, None, &mut object);
+        }
+        if is_fresh && is_part {
+            object.insert("status".to_owned(), Value::Object(Map::new()));
+            call.default(&mut object);
         }
         let review = Review::of_create(self, call, &given);
         let mut effects = Effects::default();
@@ -104,6 +111,12 @@ impl Registry {
         if call.request.method == Method::Post && names_version && !call.query.dry_run {
             let message = "resourceVersion should not be set on objects to be created";
             let refusal = Failure::new(500, "", message);
+            return Ok(Answer::of(Err(refusal)).warned(warnings));
+        }
+        let version = object.resource_version();
+        let is_odd = !version.is_empty() && version.parse::<u64>().is_err();
+        if call.request.method != Method::Post && is_odd && !call.query.dry_run {
+            let refusal = Failure::new(500, "", meta::no_number(version));
             return Ok(Answer::of(Err(refusal)).warned(warnings));
         }
         if let Some(taken) = self.store().get(&place) {

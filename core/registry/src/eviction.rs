@@ -210,7 +210,7 @@ fn dry_run(call: &Call<'_>, options: &Value) -> Result<bool, Failure> {
         );
         return Err(Failure::new(500, "", why));
     }
-    Ok(call.query.dry_run || own == ["All"])
+    Ok(call.query.dry_run || !own.is_empty())
 }
 
 /// Whether a pod is no longer, or not yet, what a budget protects.

@@ -19,11 +19,7 @@ pub(crate) enum Note {
 /// Writes down who changed what. Owners that cannot be told apart are forgotten, as upstream does:
 /// no write fails for want of them.
 pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
-    let live = old.map(|old| {
-        let mut old = old.clone();
-        call.rules().reveal(&mut old);
-        Value::Object(call.as_told(old))
-    });
+    let live = old.map(|old| Value::Object(call.as_told(old.clone())));
     let kept = versions::of(&call.resource).map(|_| new.clone());
     let mut object = Value::Object(call.as_told(std::mem::take(new)));
     if let (Some(custom), Some(live)) = (call.resource.of_definition(), &live) {
@@ -66,7 +62,11 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
 /// Whether a custom object is not of the type that its definition says.
 pub(crate) fn misfits(call: &Call<'_>, object: &Object) -> bool {
     let custom = call.resource.of_definition();
-    custom.is_some_and(|custom| custom.misfit(&Value::Object(object.clone())).is_some())
+    let is = |field: &str, word: &str| object.get(field).is_some_and(|value| value == word);
+    let is_named =
+        is("kind", &call.resource.kind) && is("apiVersion", &call.resource.api_version());
+    custom
+        .is_some_and(|custom| !is_named || custom.misfit(&Value::Object(object.clone())).is_some())
 }
 
 /// Leaves the times of owners as they were where nothing else is new: that alone is no reason to write.

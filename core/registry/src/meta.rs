@@ -404,6 +404,10 @@ fn manager_mistakes(meta: &Value) -> Vec<FieldError> {
 /// The mistakes in an update's metadata, which come before those of its kind.
 pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut errors = all_but_finalizers(call, new);
+    // Nobody looks at the prefix of a node's name any more when it has one.
+    if call.resource.group.is_empty() && call.resource.plural == "nodes" {
+        errors.retain(|error| error.field != "metadata.generateName");
+    }
     if old.is_deleting() {
         let is_new = |one: &&str| !old.finalizers().any(|kept| kept == *one);
         let mut added: Vec<&str> = new.finalizers().filter(is_new).collect();

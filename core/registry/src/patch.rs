@@ -72,11 +72,9 @@ impl Registry {
             return Err(Failure::not_found(&call.resource, &call.path.name));
         }
         let config = yaml(call)?;
-        let live = found.as_ref().map(|(_, old)| {
-            let mut old = old.clone();
-            call.rules().reveal(&mut old);
-            Value::Object(call.as_told(old))
-        });
+        let live = found
+            .as_ref()
+            .map(|(_, old)| Value::Object(call.as_told(old.clone())));
         let force = call.query.force;
         let applied = with_change(call, |change| {
             flyball_patch::apply(live.as_ref(), &config, force, change)
@@ -212,9 +210,7 @@ pub(crate) fn check_type(call: &Call<'_>) -> Result<bool, Failure> {
 
 /// What the patch that was sent makes of an object.
 pub(crate) fn patched(call: &Call<'_>, old: &Object) -> Result<(Object, Vec<String>), Failure> {
-    let mut old = old.clone();
-    call.rules().reveal(&mut old);
-    let (mut new, mut warnings) = changed(call, call.as_told(old))?;
+    let (mut new, mut warnings) = changed(call, call.as_told(old.clone()))?;
     owner_references::unite(&mut new, Origin::Patched, &mut warnings);
     Ok((call.to_kept(new), warnings))
 }

@@ -177,6 +177,9 @@ impl Registry {
         let found = self.find(call);
         let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
         let mut object = call.resource.object(&found.value);
+        if call.resource.of_definition().is_none() {
+            call.rules().reveal(&mut object, found.value.hidden());
+        }
         // It says that it is of the version in which it is kept, as what it is compared with.
         if let Some(kept) = versions::kept(&call.resource) {
             object.insert("apiVersion".to_owned(), kept.api_version().into());

@@ -144,7 +144,10 @@ impl Kind {
     pub(crate) fn stored(&self, object: &Object) -> Arc<Stored> {
         match &self.custom {
             Some(custom) => custom.stored(object),
-            None => Stored::new(object),
+            None => match kinds::of(&self.resource).hide(object) {
+                Some((told, hidden)) => Stored::hiding(&told, &hidden),
+                None => Stored::new(object),
+            },
         }
     }
 

@@ -19,7 +19,7 @@ pub struct Stored {
     labels: Labels,
     /// The schema of a custom kind that it was stored by; 0 if that is not known.
     schema: u64,
-    /// The version of a custom kind that it was stored in; empty for built-in kinds.
+    /// The version of a custom kind that it was stored in; of other kinds what is kept and not told, mostly nothing.
     version: Text,
     /// The state that watches are told when the object is gone: the last one, with the version of its end.
     gone: OnceLock<Bytes>,
@@ -33,6 +33,14 @@ impl Stored {
         Arc::new(Self::of(bare_text(object), object.labels()))
     }
 
+    /// Keeps an object, and beside it what is not told of it.
+    pub(crate) fn hiding(object: &Object, hidden: &str) -> Arc<Self> {
+        Arc::new(Self {
+            version: hidden.into(),
+            ..Self::of(bare_text(object), object.labels())
+        })
+    }
+
     /// Keeps a custom object in a version, which is as the schema says if there is one.
     pub(crate) fn in_version(object: &Object, version: &Text, schema: u64) -> Arc<Self> {
         Arc::new(Self {
@@ -44,6 +52,11 @@ impl Stored {
 
     /// The version of a custom kind that it was stored in; empty if that is not known.
     pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What is kept of an object of a built-in kind and not told.
+    pub(crate) fn hidden(&self) -> &str {
         &self.version
     }
 

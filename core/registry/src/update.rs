@@ -15,7 +15,6 @@ use crate::object::{Meta, Object, at};
 use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
-use crate::stored::text;
 use crate::structures::field_of;
 use crate::{admission, custom, decode, managed, meta};
 
@@ -173,7 +172,7 @@ impl Registry {
         let answer = if is_finished {
             let beside = self.beside(call, Some(old), None);
             let removed = self.commit(beside.join(Transaction::remove(place, seen)));
-            removed.map(|()| Answer::new(200, text(&new)))
+            removed.map(|()| Answer::new(200, call.told(&new)))
         } else {
             let beside = self.beside(call, Some(old), Some((&new, chance)));
             let update =

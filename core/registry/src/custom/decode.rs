@@ -38,8 +38,10 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
             wanted.kind
         )));
     }
+    let version = text(&decoded.value, "apiVersion").to_owned();
+    let version = version.rsplit('/').next().unwrap_or_default();
     finish(call, custom, decoded, Vec::new(), &|why| {
-        unhandled(call, why)
+        unhandled_in(call, version, why)
     })
 }
 
@@ -200,7 +202,11 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 }
 
 fn unhandled(call: &Call<'_>, why: &str) -> Failure {
-    let (kind, version) = (&call.resource.kind, &call.resource.version);
+    unhandled_in(call, &call.resource.version, why)
+}
+
+fn unhandled_in(call: &Call<'_>, version: &str, why: &str) -> Failure {
+    let kind = &call.resource.kind;
     Failure::bad_request(format!(
         "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
     ))

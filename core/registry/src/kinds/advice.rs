@@ -108,6 +108,7 @@ pub(crate) fn on_create(resource: &Resource, object: &Object) -> Vec<String> {
     }
     if kind == ("apps", "statefulsets") {
         told.extend(claims(object, ""));
+        told.extend(kept_revisions(object));
     }
     told.extend(always(kind, object));
     told
@@ -144,9 +145,18 @@ pub(crate) fn on_update(resource: &Resource, new: &Object, old: &Object) -> Vec<
     }
     if kind == ("apps", "statefulsets") {
         told.extend(claims(new, ".Spec"));
+        told.extend(kept_revisions(new));
     }
     told.extend(always(kind, new));
     told
+}
+
+/// What is told of a StatefulSet that keeps all of its revisions.
+fn kept_revisions(set: &Object) -> Option<String> {
+    let limit = at(set, "spec.revisionHistoryLimit").as_i64()?;
+    let why = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+               recommended";
+    (limit < 0).then(|| why.to_owned())
 }
 
 /// Where a kind has its template of pods.

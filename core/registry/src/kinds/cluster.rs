@@ -39,8 +39,9 @@ pub(super) static NAMESPACE: Sheet = Sheet {
                 *all = json!(["kubernetes"]);
             }
         });
-        label_with_name(namespace);
     },
+    // A name that was drawn is not there when labels are judged.
+    conclude: label_with_name,
     update: |new, old| {
         // Only the subresource of that name finalizes.
         let before = at(old, "spec.finalizers").clone();

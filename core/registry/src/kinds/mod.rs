@@ -82,8 +82,13 @@ pub(crate) trait Rules: Sync {
     /// the status, where the time matters.
     fn prepare_part(&self, _part: &str, _new: &mut Object, _old: &Object, _now: Timestamp) {}
 
-    /// Puts back what upstream keeps of an object and does not tell, before it is changed.
-    fn reveal(&self, _object: &mut Object) {}
+    /// An object as it is told and what is kept of it beside that, if there is something.
+    fn hide(&self, _object: &Object) -> Option<(Object, String)> {
+        None
+    }
+
+    /// Puts back what is kept of an object and not told, before it is changed.
+    fn reveal(&self, _object: &mut Object, _hidden: &str) {}
 
     /// What is not kept of an object although it is valid.
     fn conclude(&self, _object: &mut Object) {}

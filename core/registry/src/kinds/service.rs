@@ -15,7 +15,7 @@ use super::NameRule;
 use super::fill::Fill::{Bool, Empty, OptionalText, Text};
 use super::fill::{each, fill};
 use super::sheet::Sheet;
-use crate::object::{Meta, Object, at};
+use crate::object::{Object, at};
 
 /// Three hours, in which a client comes back to the same pod.
 const AFFINITY_SECONDS: i64 = 10_800;
@@ -35,15 +35,8 @@ pub(super) static SERVICE: Sheet = Sheet {
         });
     },
     update: changes::drop_what_the_type_lost,
+    hide,
     reveal,
-    conclude: |service| {
-        // Nothing is routed to what only has a name elsewhere.
-        if at(service, "spec.type") == "ExternalName" {
-            each(service, "spec", &mut |spec| {
-                spec.remove("internalTrafficPolicy");
-            });
-        }
-    },
     check: |service, errors| check::check(service, None, errors),
     check_whole_update: Some(|new, old, errors| {
         changes::check(new, old, errors);
@@ -58,20 +51,27 @@ pub(super) static SERVICE: Sheet = Sheet {
     ..Sheet::PLAIN
 };
 
-/// What only has a name elsewhere keeps the policy that it had before as long as somebody owns it. Upstream does not
+/// What only has a name elsewhere keeps the policy that it had before. Nothing is routed to it, so upstream does not
 /// tell it, and yet notices when it is left out.
-fn reveal(service: &mut Object) {
-    let owners = service.meta()["managedFields"].as_array();
-    let owns = |owner: &Value| {
-        let field = "/fieldsV1/f:spec/f:internalTrafficPolicy";
-        owner.pointer(field).is_some()
-    };
-    let is_owned = owners.is_some_and(|owners| owners.iter().any(owns));
-    if is_owned && at(service, "spec.type") == "ExternalName" {
-        each(service, "spec", &mut |spec| {
-            fill(spec, &[("internalTrafficPolicy", OptionalText("Cluster"))]);
-        });
+fn hide(service: &Object) -> Option<(Object, String)> {
+    let policy = at(service, "spec.internalTrafficPolicy").as_str()?;
+    if at(service, "spec.type") != "ExternalName" {
+        return None;
     }
+    let mut told = service.clone();
+    each(&mut told, "spec", &mut |spec| {
+        spec.remove("internalTrafficPolicy");
+    });
+    Some((told, policy.to_owned()))
+}
+
+fn reveal(service: &mut Object, policy: &str) {
+    if policy.is_empty() {
+        return;
+    }
+    each(service, "spec", &mut |spec| {
+        spec.insert("internalTrafficPolicy".to_owned(), policy.into());
+    });
 }
 
 fn default_service(service: &mut Object) {

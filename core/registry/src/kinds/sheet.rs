@@ -34,8 +34,10 @@ pub(super) struct Sheet {
     pub(super) generation: &'static [&'static str],
     /// See [`Rules::tells_empty_from_none`].
     pub(super) counts_empty: &'static str,
+    /// See [`Rules::hide`].
+    pub(super) hide: fn(&Object) -> Option<(Object, String)>,
     /// See [`Rules::reveal`].
-    pub(super) reveal: fn(&mut Object),
+    pub(super) reveal: fn(&mut Object, &str),
     /// See [`Rules::conclude`].
     pub(super) conclude: fn(&mut Object),
     /// Whether changed annotations count too.
@@ -77,7 +79,8 @@ impl Sheet {
         update_part: |_, _, _, _| {},
         generation: &[],
         counts_empty: "",
-        reveal: |_| {},
+        hide: |_| None,
+        reveal: |_, _| {},
         conclude: |_| {},
         counts_annotations: false,
         check_create: |_, _| {},
@@ -122,8 +125,12 @@ impl Rules for Sheet {
         (self.update_part)(part, new, old, now);
     }
 
-    fn reveal(&self, object: &mut Object) {
-        (self.reveal)(object);
+    fn hide(&self, object: &Object) -> Option<(Object, String)> {
+        (self.hide)(object)
+    }
+
+    fn reveal(&self, object: &mut Object, hidden: &str) {
+        (self.reveal)(object, hidden);
     }
 
     fn conclude(&self, object: &mut Object) {

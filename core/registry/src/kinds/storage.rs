@@ -43,12 +43,13 @@ pub(super) static STORAGE_CLASS: Sheet = Sheet {
         check_topologies(&Spot::of(class, "allowedTopologies"), errors);
     },
     check_update: |new, old, errors| {
-        for field in [
-            "parameters",
-            "provisioner",
-            "reclaimPolicy",
-            "volumeBindingMode",
-        ] {
+        // A parameter without a value is one all the same.
+        let count = |class: &Object| at(class, "parameters").as_object().map_or(0, Object::len);
+        let parameters = Spot::of(new, "parameters");
+        if count(new) != count(old) || !same(parameters.value(), at(old, "parameters")) {
+            errors.push(parameters.invalid("field is immutable"));
+        }
+        for field in ["provisioner", "reclaimPolicy", "volumeBindingMode"] {
             checks::immutable(&Spot::of(new, field), at(old, field), errors);
         }
     },

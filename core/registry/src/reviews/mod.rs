@@ -16,6 +16,7 @@ use flyball_schema::Resource;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::object::{Meta, Object};
+use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry};
 use crate::stored::text;
 use crate::{decode, managed, meta};
@@ -39,7 +40,8 @@ impl Registry {
         if verb != "create" {
             return Err(Failure::method_not_allowed());
         }
-        let (object, warnings) = decode::object(call)?;
+        let (mut object, mut warnings) = decode::object(call)?;
+        owner_references::unite(&mut object, Origin::Sent, &mut warnings);
         let answered = self.answer(call, object);
         let answer = answered.map(|answered| Answer::new(201, text(&answered)));
         Ok(Answer::of(answer).warned(warnings))

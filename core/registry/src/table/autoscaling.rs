@@ -168,7 +168,15 @@ pub(super) const CUSTOM_SCALES: Printer = Printer {
         integer("Available", "How many pods there are."),
         date("Age", super::columns::AGE_DESCRIPTION),
     ],
-    ..SCALES
+    // What is not told of a scale is not in its row.
+    cells: |row| {
+        cells![
+            row.name(),
+            row.at("spec.replicas").clone(),
+            row.at("status.replicas").clone(),
+            row.age()
+        ]
+    },
 };
 
 pub(super) const SCALES: Printer = Printer {

@@ -224,3 +224,82 @@ fn what_admission_refuses_is_warned_about_all_the_same() {
     let why = "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+";
     assert_eq!(warnings, [why]);
 }
+
+#[test]
+fn the_policy_of_a_service_comes_back_with_its_address() {
+    let mut server = Server::new();
+    let services = "/api/v1/namespaces/default/services";
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"},
+        "spec": {"ports": [{"port": 80}], "internalTrafficPolicy": "Local"},
+    });
+    server.post(services, &service);
+    let path = format!("{services}/a");
+    let policy = |spec: &Value| spec["spec"]["internalTrafficPolicy"].clone();
+    let elsewhere =
+        json!({"spec": {"type": "ExternalName", "externalName": "a.example", "clusterIP": null}});
+    let (code, moved) = server.patch(&path, "merge-patch", &elsewhere);
+    assert_eq!((code, policy(&moved)), (200, Value::Null), "{moved}");
+    server.restart();
+    let back = json!({"spec": {"type": "ClusterIP", "externalName": null}});
+    let (code, back) = server.patch(&path, "merge-patch", &back);
+    assert_eq!((code, policy(&back)), (200, json!("Local")), "{back}");
+}
+
+#[test]
+fn what_is_replaced_and_not_there_needs_a_version_that_is_a_number() {
+    let mut server = Server::new();
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "resourceVersion": "abc"},
+        "spec": {"ports": [{"port": 80}]},
+    });
+    let (code, answer) = server.put("/api/v1/namespaces/default/services/a", &service);
+    let why = "strconv.ParseUint: parsing \"abc\": invalid syntax";
+    assert_eq!((code, &answer["message"]), (500, &json!(why)));
+}
+
+#[test]
+fn the_label_of_a_name_that_was_drawn_is_not_judged() {
+    let mut server = Server::new();
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": "-1"}});
+    let (_, refused) = server.post("/api/v1/namespaces", &namespace);
+    let causes = refused["details"]["causes"].as_array().unwrap();
+    let fields: Vec<&Value> = causes.iter().map(|cause| &cause["field"]).collect();
+    assert_eq!(fields, ["metadata.generateName", "metadata.name"]);
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": "a-"}});
+    let (_, made) = server.post("/api/v1/namespaces", &namespace);
+    let label = &made["metadata"]["labels"]["kubernetes.io/metadata.name"];
+    assert_eq!(*label, made["metadata"]["name"]);
+}
+
+#[test]
+fn a_parameter_without_a_value_is_one() {
+    let mut server = Server::new();
+    let classes = "/apis/storage.k8s.io/v1/storageclasses";
+    let class = json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "a"},
+        "provisioner": "example.com/disk",
+    });
+    server.post(classes, &class);
+    let patch = json!({"parameters": {"type": ""}});
+    let (code, answer) = server.patch(&format!("{classes}/a"), "merge-patch", &patch);
+    let cause = &answer["details"]["causes"][0]["field"];
+    assert_eq!((code, cause), (422, &json!("parameters")), "{answer}");
+}
+
+#[test]
+fn a_stateful_set_that_keeps_all_revisions_is_warned_about() {
+    let mut server = Server::new();
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "a"},
+        "spec": {
+            "serviceName": "a", "revisionHistoryLimit": -1,
+            "selector": {"matchLabels": {"app": "web"}}, "template": template(),
+        },
+    });
+    let target = "/apis/apps/v1/namespaces/default/statefulsets";
+    let (warnings, _) = refused(&mut server, target, &set);
+    assert!(warnings[0].starts_with("spec.revisionHistoryLimit: a negative value"));
+}

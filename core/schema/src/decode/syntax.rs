@@ -97,6 +97,13 @@ fn at(text: &[u8], line: usize, column: usize) -> Option<char> {
 fn quoted(character: char) -> String {
     match character {
         '"' => "'\"'".to_owned(),
+        '\u{7}' => "'\\a'".to_owned(),
+        '\u{8}' => "'\\b'".to_owned(),
+        '\u{b}' => "'\\v'".to_owned(),
+        '\u{c}' => "'\\f'".to_owned(),
+        '\0'..' ' | '\u{7f}' if !"\t\n\r".contains(character) => {
+            format!("'\\x{:02x}'", u32::from(character))
+        }
         character => format!("{character:?}"),
     }
 }

@@ -157,6 +157,10 @@ pub(super) fn check_resize(new: &Object, old: &Object, errors: &mut Errors) {
         let why = "Pod running on node without support for resize";
         errors.push(FieldError::forbidden("spec", why));
     }
+    if at(new, "spec.resources").is_null() && !at(old, "spec.resources").is_null() {
+        let why = "pod-level resources cannot be removed";
+        errors.push(FieldError::forbidden("spec.resources", why));
+    }
     if !check_order(new, old, errors) {
         return;
     }

@@ -71,10 +71,6 @@ pub(super) fn drop_what_the_type_lost(new: &mut Object, old: &Object) {
     if is_reachable(old) && !is_reachable(new) && same("externalTrafficPolicy", new) {
         lost.push("externalTrafficPolicy");
     }
-    // Once every service had one, so this is dropped whenever such a service is looked at.
-    if kind(new) == "ExternalName" && kind(old) != "ExternalName" {
-        lost.push("internalTrafficPolicy");
-    }
     let keeps_status = kind(new) == "LoadBalancer";
     if let Some(Value::Object(spec)) = new.get_mut("spec") {
         lost.iter().for_each(|field| drop(spec.remove(*field)));

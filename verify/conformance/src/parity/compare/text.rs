@@ -135,7 +135,8 @@ fn is_digest(word: &str) -> bool {
 
 /// Whether a word is a port that the servers draw.
 fn is_node_port(word: &str) -> bool {
-    let number = word.trim_end_matches([']', ':']).parse::<u16>();
+    // In JSON it stands behind a colon.
+    let number = word.trim_matches([']', ':']).parse::<u16>();
     number.is_ok_and(|port| (30_000..=32_767).contains(&port))
 }
 
@@ -206,6 +207,8 @@ mod tests {
                 "map[labels:[] resourceVersion:422]]",
                 true,
             ),
+            ("{\"nodePort\":30658}", "{\"nodePort\":30298}", true),
+            ("{\"nodePort\":80}", "{\"nodePort\":81}", false),
         ] {
             assert_eq!(same_text(&links, theirs, ours), same, "{theirs} {ours}");
         }
