@@ -109,12 +109,11 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
     left.len() == right.len()
         && left.iter().zip(&right).all(|(left, right)| {
             // In the words of Go, a map is `map[resourceVersion:7]`.
-            let bare = |text: &str| text.trim_start_matches("resourceVersion:").to_owned();
-            let number = |text: &str| {
-                let text = bare(text);
-                text.trim_end_matches(['.', ':', ']'])
-                    .parse::<u64>()
-                    .is_ok()
+            let before_number = |text: &str| {
+                let version = text.rsplit_once("resourceVersion:");
+                let (before, number) = version.unwrap_or(("", text));
+                let number = number.trim_end_matches(['.', ':', ']']);
+                number.parse::<u64>().ok().map(|_| before.to_owned())
             };
             left == right
                 || links.version(left) == *right
@@ -124,7 +123,9 @@ fn same_words(links: &Links, theirs: &str, ours: &str) -> bool {
                 || (is_given_out(left) && is_given_out(right))
                 || (is_uid(left) && is_uid(right) && !links.knows(left))
                 || (is_digest(left) && is_digest(right))
-                || (about_versions && number(left) && number(right))
+                || (about_versions
+                    && before_number(left).is_some()
+                    && before_number(left) == before_number(right))
         })
 }
 
@@ -206,6 +207,16 @@ mod tests {
                 "map[labels:[] resourceVersion:483]]",
                 "map[labels:[] resourceVersion:422]]",
                 true,
+            ),
+            (
+                "map[metadata:map[resourceVersion:354]]",
+                "map[metadata:map[resourceVersion:305]]",
+                true,
+            ),
+            (
+                "map[one:map[resourceVersion:354]]",
+                "map[two:map[resourceVersion:305]]",
+                false,
             ),
             ("{\"nodePort\":30658}", "{\"nodePort\":30298}", true),
             ("{\"nodePort\":80}", "{\"nodePort\":81}", false),
