@@ -202,6 +202,14 @@ fn mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
     let resource = (call.resource.group.as_str(), call.resource.plural.as_str());
     match resource {
         ("", "events") | ("policy", "poddisruptionbudgets") if !own.is_empty() => own,
+        // Any name will do for the kind itself; that it is a part of a path is looked at last.
+        ("certificates.k8s.io", "certificatesigningrequests") => {
+            of_meta.append(&mut own);
+            if of_meta.iter().any(|error| error.field != "metadata.name") {
+                of_meta.retain(|error| error.field != "metadata.name");
+            }
+            of_meta
+        }
         ("events.k8s.io", "events") => {
             // Between what all events have to fulfil and what only these have.
             let is_own = |error: &FieldError| {

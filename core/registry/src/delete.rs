@@ -390,6 +390,7 @@ const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are del
 const TELL_OBJECT: &[&str] = &[
     "csidrivers",
     "csinodes",
+    "namespaces",
     "persistentvolumeclaims",
     "persistentvolumes",
     "pods",

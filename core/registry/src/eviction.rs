@@ -75,9 +75,11 @@ impl Registry {
                 }
             }
         }
-        if dry_run {
+        // What the eviction itself asks for is judged as that of any delete.
+        if call.query.dry_run {
             options["dryRun"] = json!(["All"]);
-        } else {
+        }
+        if !dry_run {
             self.mark_disrupted(call, &mut options, chance)?;
         }
         self.delete_with(call, &options)?;

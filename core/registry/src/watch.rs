@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use flyball_api::Timestamp;
 use flyball_storage::{Event, Query as Range, Revision};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::list::{included, partial};
@@ -228,7 +228,16 @@ impl Watch {
                             headers: std::mem::take(&mut self.headers),
                             now,
                         };
-                        table.render([&object], meta)
+                        let mut shown = table.render([&object], meta);
+                        // Cells are made of what is kept, rows carry what was asked for.
+                        let version = versions::of(&self.resource);
+                        let version = version.filter(|_| self.include == IncludeObject::Object);
+                        if let Some(version) = version {
+                            let mut told = version.as_told(object);
+                            told.insert("kind".to_owned(), self.resource.kind.as_str().into());
+                            shown["rows"][0]["object"] = Value::Object(told);
+                        }
+                        shown
                     }
                     _ => partial(&object),
                 };

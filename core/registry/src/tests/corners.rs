@@ -303,3 +303,66 @@ fn a_stateful_set_that_keeps_all_revisions_is_warned_about() {
     let (warnings, _) = refused(&mut server, target, &set);
     assert!(warnings[0].starts_with("spec.revisionHistoryLimit: a negative value"));
 }
+
+#[test]
+fn an_eviction_that_is_tried_in_an_odd_way_is_refused() {
+    let mut server = Server::new();
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": template()["spec"]});
+    server.post(PODS, &pod);
+    let eviction = |dry_run: &str| {
+        json!({
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"},
+            "deleteOptions": {"dryRun": [dry_run]},
+        })
+    };
+    for (dry_run, wanted) in [("Odd", 422), ("All", 201)] {
+        let (code, answer) = server.post(&format!("{PODS}/a/eviction"), &eviction(dry_run));
+        assert_eq!(code, wanted, "{answer}");
+    }
+}
+
+#[test]
+fn a_namespace_that_goes_for_good_is_told_once_more() {
+    let mut server = Server::new();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
+    server.post("/api/v1/namespaces", &namespace);
+    let path = "/api/v1/namespaces/a";
+    server.put(&format!("{path}/finalize"), &namespace);
+    for _ in ["told to go", "gone"] {
+        let (code, told) = server.delete(path, &Value::Null);
+        assert_eq!((code, &told["kind"]), (200, &json!("Namespace")), "{told}");
+    }
+    assert_eq!(server.get(path).0, 404);
+}
+
+#[test]
+fn of_a_signing_request_the_name_is_looked_at_last() {
+    let mut server = Server::new();
+    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = json!({
+        "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+        "metadata": {"name": "a%b"},
+        "spec": {"request": "bm90IGEgcmVxdWVzdA==", "signerName": "example.com/signer", "usages": ["client auth"]},
+    });
+    let (code, refused) = server.post(requests, &request);
+    let fields = refused["details"]["causes"].as_array().unwrap().iter();
+    let fields: Vec<&Value> = fields.map(|cause| &cause["field"]).collect();
+    assert_eq!((code, fields), (422, vec![&json!("spec.request")]));
+}
+
+#[test]
+fn a_version_of_a_definition_says_whether_it_is_served() {
+    let mut server = Server::new();
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+    let (code, told) = server.post(definitions, &definition);
+    let version = &told["spec"]["versions"][0];
+    assert_eq!((code, &version["served"]), (201, &json!(false)), "{told}");
+}

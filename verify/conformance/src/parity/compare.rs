@@ -136,7 +136,7 @@ impl Walk<'_> {
             (Value::Array(left), Value::Array(right)) => self.list(place, left, right),
             (Value::String(left), Value::String(right)) => {
                 let (message, diff) = without_diff(left);
-                if !diff.is_empty() && self.is_same(place, &message, right) {
+                if !diff.is_empty() && self.is_same(place, &message, &right.replace('\n', "")) {
                     self.differ(&format!("{place}.diff"), &diff, &"(absent)");
                 } else if !self.is_same(place, left, right) {
                     self.differ(place, theirs, ours);

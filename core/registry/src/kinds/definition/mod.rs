@@ -24,7 +24,7 @@ use flyball_api::Timestamp;
 use serde_json::{Value, json};
 
 use super::Rules;
-use super::fill::Fill::{By, Empty, Int, Text};
+use super::fill::Fill::{Bool, By, Empty, Int, Text};
 use super::fill::{Line, fill};
 use crate::custom::approval;
 use crate::field_error::FieldError;
@@ -47,6 +47,8 @@ const DEFAULTS: &[Line] = &[
             (!kind.is_empty()).then(|| format!("{kind}List").into())
         }),
     ),
+    ("spec.versions[].served", Bool(false)),
+    ("spec.versions[].storage", Bool(false)),
     (
         "spec.conversion.webhook.clientConfig.service.port",
         Int(443),
