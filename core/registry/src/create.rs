@@ -205,8 +205,10 @@ fn mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
         // Any name will do for the kind itself; that it is a part of a path is looked at last.
         ("certificates.k8s.io", "certificatesigningrequests") => {
             of_meta.append(&mut own);
-            if of_meta.iter().any(|error| error.field != "metadata.name") {
-                of_meta.retain(|error| error.field != "metadata.name");
+            let is_named =
+                |error: &FieldError| error.field == "metadata.name" && !object.name().is_empty();
+            if !of_meta.iter().all(is_named) {
+                of_meta.retain(|error| !is_named(error));
             }
             of_meta
         }

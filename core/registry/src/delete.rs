@@ -378,7 +378,10 @@ fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> 
 /// What is told of an object that is gone.
 fn last_words(call: &Call<'_>, object: &Object) -> Answer {
     match tells_object(call) {
-        true => Answer::new(200, text(object)),
+        true => match call.rules().hide(object) {
+            Some((told, _)) => Answer::new(200, text(&told)),
+            None => Answer::new(200, text(object)),
+        },
         false => Answer::document(&gone(call, object)),
     }
 }

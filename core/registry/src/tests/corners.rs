@@ -241,6 +241,8 @@ fn the_policy_of_a_service_comes_back_with_its_address() {
     let (code, moved) = server.patch(&path, "merge-patch", &elsewhere);
     assert_eq!((code, policy(&moved)), (200, Value::Null), "{moved}");
     server.restart();
+    let (_, tried) = server.delete(&path, &json!({"dryRun": ["All"]}));
+    assert_eq!(policy(&tried), Value::Null, "{tried}");
     let back = json!({"spec": {"type": "ClusterIP", "externalName": null}});
     let (code, back) = server.patch(&path, "merge-patch", &back);
     assert_eq!((code, policy(&back)), (200, json!("Local")), "{back}");
@@ -348,6 +350,9 @@ fn of_a_signing_request_the_name_is_looked_at_last() {
     let fields = refused["details"]["causes"].as_array().unwrap().iter();
     let fields: Vec<&Value> = fields.map(|cause| &cause["field"]).collect();
     assert_eq!((code, fields), (422, vec![&json!("spec.request")]));
+    let (_, refused) = server.post(requests, &json!({"spec": request["spec"]}));
+    let first = &refused["details"]["causes"][0]["field"];
+    assert_eq!(*first, "metadata.name", "{refused}");
 }
 
 #[test]
