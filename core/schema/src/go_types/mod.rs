@@ -8,7 +8,7 @@
 
 mod text;
 
-pub use text::{go_json, go_text};
+pub use text::{go_json, go_text, is_go_empty};
 
 const DECODED: &str = include_str!("decoded.txt");
 const SHOWN: &str = include_str!("shown.txt");

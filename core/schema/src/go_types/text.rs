@@ -118,7 +118,7 @@ fn structure(schema: Schema<'_>, fields: &str, members: &Map<String, Value>, out
         let (of, value) = found(schema, members, &told.place);
         let text = match (value, told.unset) {
             (None, "?") => return None,
-            (Some(value), "?") if is_empty(value) => return None,
+            (Some(value), "?") if is_go_empty(value) => return None,
             (Some(value), _) => of.map_or_else(|| go_json(value), |of| go_text(of, value)),
             (None, "={}") => {
                 let empty = Value::Object(Map::new());
@@ -155,7 +155,8 @@ fn found<'s, 'v>(
     }
 }
 
-fn is_empty(value: &Value) -> bool {
+/// Whether Go leaves a value out where a field says that it may.
+pub fn is_go_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

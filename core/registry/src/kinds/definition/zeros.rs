@@ -1,5 +1,6 @@
 //! What a definition says by saying nothing: Go leaves out what is empty, zero or false.
 
+use flyball_schema::is_go_empty;
 use serde_json::{Map, Value};
 
 /// Fields of a schema that are told even if they are empty or false.
@@ -55,25 +56,14 @@ fn items(list: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Valu
 }
 
 fn drop_empty(object: &mut Map<String, Value>, fields: &[&str]) {
-    object.retain(|name, value| !(fields.contains(&name.as_str()) && is_empty(value)));
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-    }
+    object.retain(|name, value| !(fields.contains(&name.as_str()) && is_go_empty(value)));
 }
 
 fn of_schema(schema: &mut Value) {
     let Value::Object(fields) = schema else {
         return;
     };
-    fields.retain(|name, value| TOLD.contains(&name.as_str()) || !is_empty(value));
+    fields.retain(|name, value| TOLD.contains(&name.as_str()) || !is_go_empty(value));
     for name in ["items", "not", "additionalProperties", "additionalItems"] {
         match fields.get_mut(name) {
             Some(Value::Array(several)) => several.iter_mut().for_each(of_schema),
