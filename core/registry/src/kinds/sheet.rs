@@ -146,11 +146,15 @@ impl Rules for Sheet {
     }
 
     fn bumps_generation(&self, new: &Object, old: &Object) -> bool {
-        let annotations = |object: &Object| object.meta()["annotations"].clone();
+        // An annotation without a value is one.
+        let annotations = |object: &Object| {
+            let annotations = object.meta()["annotations"].as_object().cloned();
+            annotations.unwrap_or_default()
+        };
         self.generation
             .iter()
             .any(|field| !same(at(new, field), at(old, field)))
-            || (self.counts_annotations && !same(&annotations(new), &annotations(old)))
+            || (self.counts_annotations && annotations(new) != annotations(old))
     }
 
     fn validate_create(&self, object: &Object) -> Vec<FieldError> {

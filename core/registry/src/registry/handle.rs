@@ -132,8 +132,11 @@ impl Registry {
             choice = negotiation::choose(request.accept, Offer::Changes)?;
             call.representation = choice.representation;
         }
-        // Those that read a body do so before.
-        if !matches!(verb, "update" | "delete") {
+        // Those that read a body do so before, and of a custom object that has no such part nothing is read.
+        let part = call.path.subresource.as_str();
+        let has_part = part.is_empty() || call.resource.subresource(part).is_some();
+        let is_looked_for = has_part || call.resource.of_definition().is_none();
+        if !matches!(verb, "update" | "delete") && is_looked_for {
             call.path.check()?;
         }
         let sent = sent::read(&call)?;

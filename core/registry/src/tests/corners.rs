@@ -371,3 +371,47 @@ fn a_version_of_a_definition_says_whether_it_is_served() {
     let version = &told["spec"]["versions"][0];
     assert_eq!((code, &version["served"]), (201, &json!(false)), "{told}");
 }
+
+#[test]
+fn an_annotation_without_a_value_is_a_change_of_a_deployment() {
+    let mut server = Server::new();
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template()},
+    });
+    server.post(deployments, &deployment);
+    let path = format!("{deployments}/a");
+    for (annotations, generation) in [
+        (json!({"note": ""}), 2),
+        (json!({"note": ""}), 2),
+        (Value::Null, 3),
+    ] {
+        let patch = json!({"metadata": {"annotations": annotations}});
+        let (_, told) = server.patch(&path, "merge-patch", &patch);
+        assert_eq!(told["metadata"]["generation"], generation, "{annotations}");
+    }
+}
+
+#[test]
+fn a_part_that_a_custom_object_does_not_have_is_not_found_whatever_its_name() {
+    let mut server = Server::new();
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}},
+            }],
+        },
+    });
+    server.post(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        &definition,
+    );
+    let things = "/apis/example.com/v1/things";
+    for (path, code) in [("a%2fb/status", 404), ("a%2fb/odd", 404), ("a%2fb", 400)] {
+        assert_eq!(server.get(&format!("{things}/{path}")).0, code, "{path}");
+    }
+}
