@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::encode::FRAME_LENGTH_BYTES;
 use crate::error::{ProtobufFault, ProtobufUnreadable};
 use crate::message::{Decoder, text};
 use crate::table::table;
@@ -32,6 +33,56 @@ pub fn decode(body: &[u8]) -> Result<Value, ProtobufUnreadable> {
         return Err(ProtobufFault::TooLarge(BODY_BYTES_MAX).into());
     }
     object(&mut Decoder::new(table()), body, 0)
+}
+
+/// An event of a stream.
+#[derive(Debug, PartialEq)]
+pub struct Event<'a> {
+    /// What happened.
+    pub kind: &'a str,
+    /// The object that it happened to, as [`decode`] gives it.
+    pub object: Value,
+    /// The stream after it.
+    pub rest: &'a [u8],
+}
+
+/// The first event of a stream; none if its end has not come yet.
+pub fn decode_event(stream: &[u8]) -> Result<Option<Event<'_>>, ProtobufUnreadable> {
+    let Some((length, rest)) = stream.split_first_chunk::<FRAME_LENGTH_BYTES>() else {
+        return Ok(None);
+    };
+    let length = u32::from_be_bytes(*length) as usize;
+    if length > BODY_BYTES_MAX {
+        return Err(ProtobufFault::TooLarge(BODY_BYTES_MAX).into());
+    }
+    let Some((event, rest)) = rest.split_at_checked(length) else {
+        return Ok(None);
+    };
+    let (mut kind, mut object) = ("", Value::Null);
+    let mut reader = Reader::new(event);
+    while let Some((number, wire)) = reader.tag()? {
+        match (number, wire) {
+            (1, Wire::Length) => kind = text(reader.bytes()?)?,
+            (2, Wire::Length) => object = raw_object(reader.bytes()?)?,
+            (1 | 2, wire) => return Err(ProtobufFault::WrongWireType(wire.number()).into()),
+            _ => reader.skip(wire)?,
+        }
+    }
+    Ok(Some(Event { kind, object, rest }))
+}
+
+/// The object in the message around its body.
+fn raw_object(body: &[u8]) -> Result<Value, ProtobufUnreadable> {
+    let mut reader = Reader::new(body);
+    let mut found = Value::Null;
+    while let Some((number, wire)) = reader.tag()? {
+        match (number, wire) {
+            (1, Wire::Length) => found = decode(reader.bytes()?)?,
+            (1, wire) => return Err(ProtobufFault::WrongWireType(wire.number()).into()),
+            _ => reader.skip(wire)?,
+        }
+    }
+    Ok(found)
 }
 
 /// The object in a body, which may itself lie in another one, `depth` messages deep.

@@ -1,15 +1,16 @@
-//! Kubernetes protobuf as JSON: what kubectl and Go clients send, turned into what a server here reads.
+//! Kubernetes protobuf and JSON, turned into each other: what Go clients send and want to be told.
 //!
-//! Clients send bodies of built-in kinds as `application/vnd.kubernetes.protobuf` and take JSON for an answer, so
-//! servers here only decode; [`encode`] is for tests that send it. [`decode`] gives the value that the same client would have sent as JSON:
-//! upstream's JSON names, inlined messages flattened, and a zero kept where upstream's types tell zero from absent
-//! (`replicas: 0`) and dropped where they do not.
+//! Bodies of built-in kinds may be written as `application/vnd.kubernetes.protobuf`. [`decode`] gives the value that the
+//! same client would have sent as JSON: upstream's JSON names, inlined messages flattened, and a zero kept where
+//! upstream's types tell zero from absent (`replicas: 0`) and dropped where they do not. [`encode`] and its companions
+//! write what upstream's server would have written in place of the JSON, byte for byte.
 //!
 //! Messages are data: `table.txt` has the names, numbers and types of their fields, and [`table`] reads it. Nothing
 //! is generated and no message has code of its own but the few in [`forms`], which JSON writes as something else than
 //! an object.
 //!
-//! This crate owns no arrow of the flow; the API server calls it before it decodes a body.
+//! This crate owns no arrow of the flow; the API server calls it before it decodes a body and
+//! when it writes an answer.
 
 mod encode;
 mod envelope;
@@ -21,8 +22,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod wire;
+mod writer;
 
-pub use encode::encode;
-pub use envelope::{decode, is_protobuf};
+pub use encode::{encode, encode_event, encode_list};
+pub use envelope::{Event, decode, decode_event, is_protobuf};
 pub use error::{ProtobufFault, ProtobufUnreadable};
 pub use settle::{settle, store};

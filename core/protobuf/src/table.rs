@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A `+` marks a kind, `@` a form that is not an object. A field is its number, its name in JSON (none if it is
-//! inlined) and its type: `[]` before it makes a list, `{}` a map, `?` after it says that zero means absent, `!` that
+//! inlined) and its type: `[]` before it makes a list, `{}` a map, `?` after it says that JSON leaves zero out, `!` that
 //! upstream writes it always, zero or not, `~` that upstream writes null if it is absent.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,15 @@ const EVERYWHERE: &[&str] = &[
     "ListOptions",
     "PatchOptions",
     "UpdateOptions",
+];
+
+/// Kinds of answers that belong to no group; upstream counts them to the first version, where they say so at all.
+const UNVERSIONED: &[&str] = &[
+    "APIGroup",
+    "APIGroupList",
+    "APIResourceList",
+    "APIVersions",
+    "Status",
 ];
 
 /// All messages, and which of them are kinds.
@@ -56,6 +65,8 @@ pub(crate) struct Field<'a> {
     pub(crate) arity: Arity,
     /// Whether upstream's type cannot tell zero from absent, and JSON leaves both out.
     pub(crate) zero_is_absent: bool,
+    /// Whether it is there in upstream's type, zero or not, and so always on the wire.
+    pub(crate) by_value: bool,
     /// Whether JSON of upstream's always has it.
     pub(crate) always: bool,
     /// Whether JSON of upstream's has null where it is absent.
@@ -139,7 +150,8 @@ impl<'a> Table<'a> {
     /// The message of a kind.
     pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<&Message<'a>> {
         let everywhere = || {
-            let shared = EVERYWHERE.contains(&kind);
+            let of_none = matches!(api_version, "" | "v1") && UNVERSIONED.contains(&kind);
+            let shared = of_none || EVERYWHERE.contains(&kind);
             shared.then(|| self.kinds.get(&(META, kind))).flatten()
         };
         let place = self.kinds.get(&(api_version, kind)).or_else(everywhere)?;
@@ -190,7 +202,7 @@ fn field<'a>(
     let number = parts.next()?.parse().ok()?;
     let name = parts.next()?;
     let of = parts.next()?;
-    let (zero_is_absent, always) = (of.ends_with('?'), of.ends_with('!'));
+    let (is_left_out, always) = (of.ends_with('?'), of.ends_with('!'));
     let absent_is_null = of.ends_with('~');
     let of = of.trim_end_matches(['?', '!', '~']);
     let (of, arity) = if let Some(of) = of.strip_prefix("[]") {
@@ -218,7 +230,9 @@ fn field<'a>(
         name,
         of,
         arity,
-        zero_is_absent,
+        // Zero of what is a message is told by its form.
+        zero_is_absent: is_left_out && !matches!(of, Kind::Message(_)),
+        by_value: (is_left_out || always) && arity == Arity::One,
         always,
         absent_is_null,
     })

@@ -1,11 +1,11 @@
-//! Bodies that upstream's Go client made, beside the JSON that it made of the same objects.
+//! Bodies that upstream's Go client and its server made, beside the JSON that they made of the same objects.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{ProtobufFault, decode};
+use crate::{ProtobufFault, decode, decode_event, encode, encode_event, encode_list};
 
 /// Each file is a body in base 64 on one line, then the JSON.
 macro_rules! golden {
@@ -32,6 +32,13 @@ const GOLDEN: &[(&str, &str)] = golden![
     "pod",
     "scale",
     "secret",
+    "served-crd",
+    "served-deployment",
+    "served-discovery",
+    "served-list",
+    "served-metadata-list",
+    "served-resources",
+    "served-status",
     "service",
     "subject-access-review",
     "token-request",
@@ -39,8 +46,16 @@ const GOLDEN: &[(&str, &str)] = golden![
 
 fn pair(text: &str) -> (Vec<u8>, Value) {
     let (body, json) = text.split_once('\n').unwrap();
-    let mut json = serde_json::from_str(json).unwrap();
+    let mut json: Value = serde_json::from_str(json).unwrap();
     without_null_fields(&mut json, true);
+    // What items are is said once, by their list.
+    if json["kind"] == "PartialObjectMetadataList" {
+        for item in json["items"].as_array_mut().unwrap() {
+            item.as_object_mut()
+                .unwrap()
+                .retain(|name, _| name == "metadata");
+        }
+    }
     (STANDARD.decode(body).unwrap(), json)
 }
 
@@ -69,6 +84,72 @@ fn bodies_become_the_json_that_the_client_would_have_sent() {
         let (body, json) = pair(text);
         assert_eq!(decode(&body).unwrap(), json, "{name}");
     }
+}
+
+#[test]
+fn json_becomes_the_bytes_that_upstream_writes() {
+    for (name, text) in GOLDEN {
+        let (body, json) = text.split_once('\n').unwrap();
+        let json: Value = serde_json::from_str(json).unwrap();
+        let written = encode(&json).unwrap();
+        if *name == "crd" {
+            // This client wrote null into an enumeration, where upstream's server writes nothing.
+            assert_eq!(decode(&written).unwrap(), pair(text).1);
+        } else {
+            assert_eq!(STANDARD.encode(written), body, "{name}");
+        }
+    }
+}
+
+#[test]
+fn lists_are_written_item_by_item() {
+    let found = GOLDEN.iter().find(|(name, _)| *name == "served-list");
+    let (body, json) = pair(found.unwrap().1);
+    let items = json["items"].as_array().unwrap().iter();
+    let items = items.filter_map(|item| item.as_object().cloned());
+    let written = encode_list("v1", "ConfigMapList", &json["metadata"], items);
+    assert_eq!(written.unwrap(), body);
+    assert_eq!(encode_list("v1", "WidgetList", &json!({}), []), None);
+    assert_eq!(encode_list("v1", "ConfigMap", &json!({}), []), None);
+}
+
+#[test]
+fn changes_are_written_and_read_one_after_the_other() {
+    let (stream, told) = include_str!("golden/served-events.txt")
+        .split_once('\n')
+        .unwrap();
+    let stream = STANDARD.decode(stream).unwrap();
+    let told = told.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        without_null_fields(&mut event, true);
+        event
+    });
+    let mut written = Vec::new();
+    let mut rest = stream.as_slice();
+    for event in told {
+        let kind = event["type"].as_str().unwrap();
+        encode_event(&mut written, kind, &event["object"]).unwrap();
+        assert_eq!(written, stream[..written.len()]);
+        let read = decode_event(rest).unwrap().unwrap();
+        assert_eq!((read.kind, &read.object), (kind, &event["object"]));
+        // What has not come to its end is waited for.
+        let come = rest.len() - read.rest.len();
+        assert_eq!(decode_event(&rest[..come - 1]), Ok(None));
+        rest = read.rest;
+    }
+    assert_eq!(written, stream);
+    assert_eq!(decode_event(rest), Ok(None));
+    // What cannot be told leaves nothing behind.
+    assert_eq!(encode_event(&mut written, "ADDED", &json!({})), None);
+    assert_eq!(written, stream);
+    assert!(decode_event(&[255; 8]).is_err());
+}
+
+#[test]
+fn what_says_no_version_is_written_without_one() {
+    let written = encode(&json!({"kind": "APIVersions", "versions": ["v1"]}));
+    let want = b"k8s\0\x0a\x0f\x0a\0\x12\x0bAPIVersions\x12\x04\x0a\x02v1\x1a\0\x22\0";
+    assert_eq!(written.unwrap(), want);
 }
 
 #[test]
@@ -116,6 +197,7 @@ proptest! {
         let (mut body, _) = pair(GOLDEN[pick].1);
         body.extend(&bytes);
         let _ = decode(&body);
+        let _ = decode_event(&bytes);
     }
 
     #[test]

@@ -46,6 +46,8 @@ fn only_kinds_are_found_and_options_in_every_version() {
     let options = Some("meta/v1.DeleteOptions");
     assert_eq!(name("apps/v1", "DeleteOptions"), options);
     assert_eq!(name("v1", "DeleteOptions"), options);
+    assert_eq!(name("v1", "Status"), Some("meta/v1.Status"));
+    assert_eq!(name("apps/v1", "Status"), None);
 }
 
 #[test]
@@ -54,6 +56,13 @@ fn every_kind_that_a_server_takes_is_there() {
         let api_version = resource.api_version();
         let found = table().kind(&api_version, &resource.kind);
         assert!(found.is_some(), "{api_version} {}", resource.kind);
+        let list = table().kind(&api_version, &resource.list_kind);
+        let is_listed = resource.verbs.iter().any(|verb| verb == "list");
+        assert!(
+            !is_listed || list.is_some(),
+            "{api_version} {}",
+            resource.list_kind
+        );
     }
     for (api_version, kind) in [
         ("autoscaling/v1", "Scale"),
