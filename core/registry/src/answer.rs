@@ -118,22 +118,20 @@ impl Answer {
 
     /// Whether it is to be written in something else than JSON.
     pub fn is_converted(&self) -> bool {
-        matches!(
-            self.layout,
-            Layout::Asked {
-                media: Media::Yaml,
-                ..
-            }
-        )
+        matches!(self.layout, Layout::Asked { media, .. } if media != Media::Json)
     }
 
     /// A refusal as whoever accepts this can read it; who accepts nothing of ours gets what people can
     /// read.
     pub fn refusal(failure: Failure, accept: &str) -> Self {
-        let answer = Self::from(failure);
+        Self::from(failure).refused(accept)
+    }
+
+    /// The same answer, which is a refusal, as whoever accepts this can read it.
+    pub(crate) fn refused(self, accept: &str) -> Self {
         match choose(accept, Offer::Plain) {
-            Ok(choice) => answer.shown(choice),
-            Err(_) => answer.for_people(),
+            Ok(choice) => self.shown(choice),
+            Err(_) => self.for_people(),
         }
     }
 }

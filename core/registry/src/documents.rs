@@ -38,6 +38,11 @@ pub(crate) fn answer(
         }
         ["api"] => routed(request, Offer::Discovery)?,
         ["apis", group, version] if !served.has_version(group, version) => return Ok(None),
+        // Groups of custom resources are no matter of the router's.
+        ["apis", group, _] if !served.has_built_in(group) => {
+            check_method(request)?;
+            choose(request.accept, Offer::Plain)?
+        }
         ["api", _] | ["apis", _, _] => routed(request, Offer::Plain)?,
         // Upstream's aggregator answers for these, to any method.
         ["apis"] => choose(request.accept, Offer::Discovery)?,

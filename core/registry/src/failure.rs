@@ -93,6 +93,15 @@ impl Failure {
         Self::conflict(resource, name, why)
     }
 
+    /// What was asked for cannot be said in the protobuf that it was asked for in.
+    pub fn not_in_protobuf(kind: &str) -> Self {
+        let message = format!(
+            "object {kind} does not implement the protobuf marshalling interface and cannot be encoded to a protobuf \
+             message"
+        );
+        Self::new(406, "NotAcceptable", message)
+    }
+
     /// Whoever asks may not do this.
     pub fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
         let message = match name {

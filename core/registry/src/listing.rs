@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Layout};
+use crate::failure::Failure;
 use crate::list::partial;
+use crate::negotiation::Media;
 use crate::object::Object;
 use crate::request::Representation;
 use crate::served::Kind;
@@ -43,12 +45,15 @@ const SHORT: usize = 64;
 impl Listing {
     /// Whether it is written in no time.
     pub fn is_short(&self) -> bool {
-        let is_spliced = matches!(self.representation, Representation::Whole);
+        let is_spliced = self.representation == Representation::Whole && !self.is_in_protobuf();
         self.items.len() <= SHORT || (is_spliced && self.items.len() <= 16 * SHORT)
     }
 
     /// The answer.
     pub fn render(self) -> Answer {
+        if self.is_in_protobuf() {
+            return self.in_protobuf();
+        }
         let body = match self.representation {
             Representation::Whole | Representation::Discovery => self.whole(),
             Representation::Metadata | Representation::MetadataList => {
@@ -58,6 +63,52 @@ impl Listing {
         };
         Answer {
             layout: self.layout,
+            warnings: self.warnings,
+            ..Answer::new(200, body)
+        }
+    }
+
+    fn is_in_protobuf(&self) -> bool {
+        let media = Media::Protobuf;
+        matches!(self.layout, Layout::Asked { media: asked, .. } if asked == media)
+    }
+
+    /// The answer in protobuf, of which there is none for tables and for custom objects as they are. Only one object at
+    /// a time is in memory beside what is stored and what is written.
+    fn in_protobuf(self) -> Answer {
+        let (api_version, kind, is_whole) = match self.representation {
+            Representation::Metadata | Representation::MetadataList => {
+                let kind = "PartialObjectMetadataList".to_owned();
+                ("meta.k8s.io/v1".to_owned(), kind, false)
+            }
+            _ => {
+                let resource = &self.resource;
+                (resource.api_version(), resource.list_kind.to_string(), true)
+            }
+        };
+        let version = versions::of(&self.resource).filter(|_| is_whole);
+        let items = self.items.iter().map(|item| {
+            if is_whole {
+                let bare = match version {
+                    Some(version) => version.bare(item),
+                    None => self.resource.bare(item),
+                };
+                // It was written by this program.
+                return serde_json::from_slice(&bare).unwrap_or_default();
+            }
+            match partial(&self.resource.object(item)) {
+                Value::Object(object) => object,
+                _ => Object::new(),
+            }
+        });
+        let written = flyball_protobuf::encode_list(&api_version, &kind, &self.meta, items);
+        let Some(body) = written else {
+            let answer = Answer::from(Failure::not_in_protobuf(&kind));
+            return answer.warned(self.warnings);
+        };
+        Answer {
+            content_type: Media::Protobuf.name(),
+            layout: Layout::Fixed,
             warnings: self.warnings,
             ..Answer::new(200, body)
         }

@@ -17,6 +17,8 @@ pub enum Media {
     Json,
     /// YAML.
     Yaml,
+    /// Kubernetes' protobuf.
+    Protobuf,
 }
 
 impl Media {
@@ -25,6 +27,15 @@ impl Media {
         match self {
             Self::Json => JSON,
             Self::Yaml => YAML,
+            Self::Protobuf => PROTOBUF,
+        }
+    }
+
+    /// What a stream of changes in it is called; there is none in YAML.
+    pub(crate) fn stream_name(self) -> &'static str {
+        match self {
+            Self::Json | Self::Yaml => JSON,
+            Self::Protobuf => PROTOBUF_STREAM,
         }
     }
 }
@@ -32,6 +43,8 @@ impl Media {
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+const PROTOBUF_STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+const JSON_STREAM: &str = "application/json;stream=watch";
 
 /// What an endpoint can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +53,11 @@ pub(crate) enum Offer {
     Plain,
     /// An object or a collection, also as a table or by its metadata.
     Objects,
+    /// A custom object or a collection of them: as those that are built in, but only their metadata have a form in
+    /// protobuf.
+    Customs,
     /// A part of an object that is no row of a table.
     Parts,
-    /// Changes of a collection.
-    Changes,
     /// A discovery document that has an aggregated form.
     Discovery,
 }
@@ -61,8 +75,7 @@ pub(crate) struct Choice {
 pub(crate) fn check_route(accept: &str, produces: &[&str]) -> Result<(), Failure> {
     let named = |one: &str| {
         let name = one.split(';').next().unwrap_or_default().trim();
-        // Protobuf is not produced; upstream's router lets it pass, and the handler says so.
-        name == "*/*" || name == PROTOBUF || produces.contains(&name)
+        name == "*/*" || produces.contains(&name)
     };
     if accept.is_empty() || accept.split(',').any(named) {
         return Ok(());
@@ -90,10 +103,10 @@ pub(crate) fn preferred(accept: &str, produces: &[&'static str]) -> Option<&'sta
 }
 
 /// What the router knows of objects and documents.
-pub(crate) const ROUTED: &[&str] = &[JSON, YAML];
+pub(crate) const ROUTED: &[&str] = &[JSON, YAML, PROTOBUF];
 
 /// What the router knows of collections.
-pub(crate) const ROUTED_COLLECTION: &[&str] = &[JSON, YAML, "application/json;stream=watch"];
+pub(crate) const ROUTED_COLLECTION: &[&str] = &[JSON, YAML, PROTOBUF, JSON_STREAM, PROTOBUF_STREAM];
 
 /// The best alternative that an endpoint can show; a refusal if there is none.
 pub(crate) fn choose(accept: &str, offer: Offer) -> Result<Choice, Failure> {
@@ -102,15 +115,25 @@ pub(crate) fn choose(accept: &str, offer: Offer) -> Result<Choice, Failure> {
     }
     let clauses = Clause::sorted(accept);
     let found = clauses.iter().find_map(|clause| clause.choice(offer));
-    found.ok_or_else(|| {
-        let accepted = match offer {
-            Offer::Changes => "application/json;stream=watch",
-            _ => "application/json, application/yaml",
-        };
-        let message = format!("only the following media types are accepted: {accepted}");
-        Failure::new(406, "NotAcceptable", message)
-    })
+    found.ok_or_else(|| only(&[JSON, YAML, PROTOBUF]))
 }
+
+/// Refuses a stream of changes in what knows no streams.
+pub(crate) fn check_stream(choice: Choice) -> Result<(), Failure> {
+    match choice.media {
+        Media::Json | Media::Protobuf => Ok(()),
+        Media::Yaml => Err(only(&[JSON_STREAM, PROTOBUF_STREAM])),
+    }
+}
+
+fn only(accepted: &[&str]) -> Failure {
+    let accepted = accepted.join(", ");
+    let message = format!("only the following media types are accepted: {accepted}");
+    Failure::new(406, "NotAcceptable", message)
+}
+
+/// As many values Go sorts by insertion.
+const SORTED_BY_INSERTION_MAX: usize = 12;
 
 /// One alternative of an `Accept` header.
 struct Clause<'a> {
@@ -121,18 +144,29 @@ struct Clause<'a> {
 }
 
 impl<'a> Clause<'a> {
-    /// The alternatives, best first: by quality, then the more exact ones. What makes no sense is
-    /// passed over.
+    /// The alternatives, best first: by quality and the more exact ones, where upstream does not ask which of the two
+    /// matters more. What makes no sense is passed over.
     fn sorted(accept: &'a str) -> Vec<Self> {
         let mut clauses: Vec<Self> = accept.split(',').filter_map(Self::parse).collect();
-        let wild = |part: &str| u8::from(part == "*");
-        clauses.sort_by(|one, other| {
-            let by_quality = other.quality.total_cmp(&one.quality);
-            by_quality
-                .then(wild(one.kind).cmp(&wild(other.kind)))
-                .then(wild(one.subkind).cmp(&wild(other.subkind)))
-        });
+        if clauses.len() > SORTED_BY_INSERTION_MAX {
+            clauses.sort_by(|one, other| other.quality.total_cmp(&one.quality));
+            return clauses;
+        }
+        // One may come before another that comes before it, so that the outcome depends on how Go sorts.
+        for end in 1..clauses.len() {
+            let mut at = end;
+            while at > 0 && clauses[at].comes_before(&clauses[at - 1]) {
+                clauses.swap(at, at - 1);
+                at -= 1;
+            }
+        }
         clauses
+    }
+
+    fn comes_before(&self, other: &Self) -> bool {
+        self.quality > other.quality
+            || (self.kind != "*" && other.kind == "*")
+            || (self.subkind != "*" && other.subkind == "*")
     }
 
     fn parse(text: &'a str) -> Option<Self> {
@@ -149,9 +183,10 @@ impl<'a> Clause<'a> {
             let Some((key, value)) = part.split_once('=') else {
                 continue;
             };
-            match (key.trim(), value.trim()) {
-                ("q", value) => quality = value.parse().unwrap_or(1.0),
-                pair => parameters.push(pair),
+            match (key.trim(), value) {
+                (_, value) if value.is_empty() || value.contains('=') => {}
+                ("q", value) => quality = value.parse().unwrap_or(0.0),
+                (key, value) => parameters.push((key, value.trim())),
             }
         }
         Some(Self {
@@ -174,7 +209,8 @@ impl<'a> Clause<'a> {
     fn choice(&self, offer: Offer) -> Option<Choice> {
         let media = match (self.kind, self.subkind) {
             ("application", "json" | "*") | ("*", "*") => Media::Json,
-            ("application", "yaml") if offer != Offer::Changes => Media::Yaml,
+            ("application", "yaml") => Media::Yaml,
+            ("application", "vnd.kubernetes.protobuf") => Media::Protobuf,
             _ => return None,
         };
         let (mut group, mut version, mut shown, mut indented) = ("", "", "", false);
@@ -186,16 +222,21 @@ impl<'a> Clause<'a> {
                 "v" => (version, is_converted) = (value, true),
                 "stream" if !matches!(*value, "" | "watch") => return None,
                 "stream" if media == Media::Yaml && !value.is_empty() => return None,
-                "sv" if *value == "v1" && offer != Offer::Plain => {}
+                "sv" if *value == "v1" && !matches!(offer, Offer::Plain | Offer::Discovery) => {}
                 "sv" if !value.is_empty() => return None,
                 "pretty" => indented = *value == "1",
                 _ => {}
             }
         }
         let representation = match is_converted {
+            false if offer == Offer::Customs && media == Media::Protobuf => return None,
             false => Representation::Whole,
             true => converted(offer, group, version, shown)?,
         };
+        // Cells of a table are of any type, which messages cannot say.
+        if representation == Representation::Table && media == Media::Protobuf {
+            return None;
+        }
         Some(Choice {
             media,
             representation,
@@ -206,17 +247,17 @@ impl<'a> Clause<'a> {
 
 fn converted(offer: Offer, group: &str, version: &str, shown: &str) -> Option<Representation> {
     match (offer, group, version, shown) {
-        (Offer::Objects | Offer::Changes, "meta.k8s.io", "v1", "Table") => {
+        (Offer::Objects | Offer::Customs, "meta.k8s.io", "v1", "Table") => {
             Some(Representation::Table)
         }
         (
-            Offer::Objects | Offer::Parts | Offer::Changes,
+            Offer::Objects | Offer::Customs | Offer::Parts,
             "meta.k8s.io",
             "v1",
             "PartialObjectMetadata",
         ) => Some(Representation::Metadata),
         (
-            Offer::Objects | Offer::Parts | Offer::Changes,
+            Offer::Objects | Offer::Customs | Offer::Parts,
             "meta.k8s.io",
             "v1",
             "PartialObjectMetadataList",
@@ -241,6 +282,7 @@ mod tests {
     fn the_best_alternative_that_is_spoken_wins() {
         let whole = Some((Media::Json, Representation::Whole));
         let table = Some((Media::Json, Representation::Table));
+        let protobuf = Some((Media::Protobuf, Representation::Whole));
         for (accept, want) in [
             ("", whole),
             ("*/*", whole),
@@ -248,9 +290,38 @@ mod tests {
             ("application/*", whole),
             ("application/json;charset=utf-8", whole),
             ("application/json;stream=watch", whole),
+            ("application/vnd.kubernetes.protobuf, */*", protobuf),
+            ("*/*, application/vnd.kubernetes.protobuf", protobuf),
+            ("*/*, application/vnd.kubernetes.protobuf;q=0.9", protobuf),
             (
                 "application/vnd.kubernetes.protobuf, application/json",
+                protobuf,
+            ),
+            (
+                "application/json, application/vnd.kubernetes.protobuf",
                 whole,
+            ),
+            (
+                "application/vnd.kubernetes.protobuf;q=x, application/json;q=0.1",
+                whole,
+            ),
+            ("application/vnd.kubernetes.protobuf;q=0;v=", protobuf),
+            (
+                "application/vnd.kubernetes.protobuf;stream=watch;charset=utf-8",
+                protobuf,
+            ),
+            ("application/vnd.kubernetes.protobuf;stream=other", None),
+            (
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+                Some((Media::Protobuf, Representation::Metadata)),
+            ),
+            (
+                "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json",
+                whole,
+            ),
+            (
+                "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1",
+                None,
             ),
             ("application/json;as=Table;v=v1;g=meta.k8s.io", table),
             (
@@ -270,7 +341,7 @@ mod tests {
                 Some((Media::Yaml, Representation::Whole)),
             ),
             ("text/html, */*;q=0.1", whole),
-            ("application/vnd.kubernetes.protobuf", None),
+            ("application/vnd.kubernetes.protobuf", protobuf),
             ("application/json;as=Table;v=v1", None),
             ("application/json;as=Nothing;v=v1;g=meta.k8s.io", None),
             (
@@ -304,9 +375,45 @@ mod tests {
 
     #[test]
     fn changes_are_not_written_in_yaml() {
-        assert_eq!(chosen("application/yaml", Offer::Changes), None);
-        let want = Some((Media::Json, Representation::Whole));
-        assert_eq!(chosen("application/yaml, */*", Offer::Changes), want);
+        for (accept, message) in [
+            (
+                "application/vnd.kubernetes.protobuf, application/yaml",
+                None,
+            ),
+            ("application/json;stream=watch", None),
+            (
+                "application/yaml, */*",
+                Some(
+                    "only the following media types are accepted: application/json;stream=watch, \
+                     application/vnd.kubernetes.protobuf;stream=watch",
+                ),
+            ),
+        ] {
+            let checked = check_stream(choose(accept, Offer::Objects).unwrap());
+            let refused = checked.err().map(|failure| failure.0.message.to_string());
+            assert_eq!(refused.as_deref(), message, "{accept}");
+        }
+    }
+
+    #[test]
+    fn of_custom_objects_only_metadata_are_written_in_protobuf() {
+        let protobuf = "application/vnd.kubernetes.protobuf";
+        let json = Some((Media::Json, Representation::Whole));
+        let partial = Some((Media::Protobuf, Representation::Metadata));
+        for (accept, want) in [
+            (protobuf.to_owned(), None),
+            (format!("{protobuf}, application/json"), json),
+            (format!("{protobuf}, */*"), json),
+            (
+                format!("{protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1, */*"),
+                partial,
+            ),
+        ] {
+            assert_eq!(chosen(&accept, Offer::Customs), want, "{accept}");
+        }
+        // Refusals are told in it.
+        let want = Some((Media::Protobuf, Representation::Whole));
+        assert_eq!(chosen(protobuf, Offer::Plain), want);
     }
 
     #[test]
@@ -325,7 +432,8 @@ mod tests {
         let refused = check_route("text/html", ROUTED).unwrap_err();
         assert_eq!(
             &*refused.0.message,
-            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml"
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
+             application/vnd.kubernetes.protobuf"
         );
     }
 }

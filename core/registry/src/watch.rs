@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::list::{included, partial};
+use crate::negotiation::Media;
 use crate::object::{Meta, Object};
 use crate::registry::{Call, Registry, prefix};
 use crate::request::Representation;
@@ -40,6 +41,10 @@ pub struct Watch {
     selection: Selection,
     representation: Representation,
     include: IncludeObject,
+    /// What it is told in.
+    pub(crate) media: Media,
+    /// Whether a change came that cannot be told as asked for.
+    failed: bool,
     /// Whether a table's columns have yet to be told.
     headers: bool,
     /// Everything up to here has been told.
@@ -93,6 +98,8 @@ impl Registry {
             selection,
             representation: call.representation,
             include: included(call)?,
+            media: Media::Json,
+            failed: false,
             headers: true,
             told,
             initial,
@@ -104,8 +111,24 @@ impl Registry {
     }
 
     /// Appends what comes next to `out`, one line per change, up to about `bytes_max` bytes and up
-    /// to the revision `through`: what came later is not durable yet.
+    /// to the revision `through`: what came later is not durable yet. They are in JSON, and to be sent as
+    /// [`Watch::written`] writes them.
     pub fn poll(
+        &self,
+        watch: &mut Watch,
+        through: Revision,
+        now: Timestamp,
+        out: &mut Vec<u8>,
+        bytes_max: usize,
+    ) -> Polled {
+        let polled = self.poll_lines(watch, through, now, out, bytes_max);
+        match watch.failed {
+            true => Polled::Ended,
+            false => polled,
+        }
+    }
+
+    fn poll_lines(
         &self,
         watch: &mut Watch,
         through: Revision,
@@ -174,6 +197,35 @@ impl Registry {
 const EVENTS_AT_ONCE: usize = 256;
 
 impl Watch {
+    /// What the stream is written in, as its head tells.
+    pub fn content_type(&self) -> &'static str {
+        self.media.stream_name()
+    }
+
+    /// Lines of [`Registry::poll`] as they are sent. The registry is not needed for it, so that nobody waits for it.
+    pub fn written(&self, lines: Vec<u8>) -> Vec<u8> {
+        if self.media != Media::Protobuf {
+            return lines;
+        }
+        let mut out = Vec::with_capacity(lines.len());
+        for line in lines.split(|byte| *byte == b'\n') {
+            // They were written by this program.
+            let Ok(event) = serde_json::from_slice::<Value>(line) else {
+                continue;
+            };
+            let (kind, object) = (event["type"].as_str(), &event["object"]);
+            let kind = kind.unwrap_or_default();
+            if flyball_protobuf::encode_event(&mut out, kind, object).is_none() {
+                let name = object["kind"].as_str().unwrap_or_default();
+                let status = Failure::not_in_protobuf(name).body();
+                let status = serde_json::from_slice(&status).unwrap_or_default();
+                // A refusal can be told in every case.
+                flyball_protobuf::encode_event(&mut out, "ERROR", &status);
+            }
+        }
+        out
+    }
+
     fn change(&mut self, event: &Event<Arc<Stored>>, now: Timestamp, out: &mut Vec<u8>) {
         let has = |stored: &Arc<Stored>| self.selection.has(stored);
         let before = event
@@ -204,6 +256,11 @@ impl Watch {
     }
 
     fn tell(&mut self, kind: &str, bare: &[u8], now: Timestamp, out: &mut Vec<u8>) {
+        // An object is no list, which upstream finds out when there is one.
+        self.failed |= self.representation == Representation::MetadataList;
+        if self.failed {
+            return;
+        }
         out.extend_from_slice(br#"{"type":""#);
         out.extend_from_slice(kind.as_bytes());
         out.extend_from_slice(br#"","object":"#);

@@ -169,7 +169,7 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
         };
         state.ended = polled == Polled::Ended;
         if !out.is_empty() {
-            return (Some(out.into()), state);
+            return (Some(state.watch.written(out).into()), state);
         }
         if polled == Polled::More || state.ended {
             continue;
@@ -193,7 +193,7 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
                 .await
                 .bookmark(&mut state.watch, now(), &mut out);
             if !out.is_empty() {
-                return (Some(out.into()), state);
+                return (Some(state.watch.written(out).into()), state);
             }
         }
     }

@@ -279,8 +279,7 @@ async fn answer(
 
 fn refused(asked: &Asked<'_>, failure: Failure) -> Response<Body> {
     let answer = Answer::refusal(failure, asked.header(ACCEPT));
-    let (content_type, body) = laid_out(&answer, is_for_people(asked));
-    whole(&answer, &content_type, body)
+    whole(&answer, laid_out(&answer, is_for_people(asked)))
 }
 
 /// What takes longer than this many bytes to lay out is laid out where nobody has to wait for it.
@@ -336,10 +335,11 @@ async fn laid_out_for(asked: &Asked<'_>, answer: Answer) -> Response<Body> {
 }
 
 fn finished(answer: &Answer, people: bool, packs: bool) -> Response<Body> {
-    let (content_type, body) = laid_out(answer, people);
-    let small = if packs { packed(&body) } else { None };
+    let mut laid_out = laid_out(answer, people);
+    let small = if packs { packed(&laid_out.body) } else { None };
     let is_packed = small.is_some();
-    let mut response = whole(answer, &content_type, small.unwrap_or(body));
+    laid_out.body = small.unwrap_or(laid_out.body);
+    let mut response = whole(answer, laid_out);
     if is_packed {
         let headers = response.headers_mut();
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));

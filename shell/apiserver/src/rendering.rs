@@ -1,4 +1,4 @@
-//! Bodies as they go over the wire: on one line, for people, in YAML, packed.
+//! Bodies as they go over the wire: on one line, for people, in YAML, in protobuf, packed.
 //!
 //! Upstream: `apiserver/pkg/endpoints/handlers/responsewriters/writers.go`.
 
@@ -7,21 +7,41 @@ use std::io::Write as _;
 use bytes::{BufMut, Bytes, BytesMut};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use flyball_registry::{Answer, Layout, Media, indented};
+use flyball_registry::{Answer, Failure, Layout, Media, indented};
 
 /// Larger bodies are packed for whoever can unpack them.
 const PACKED_FROM_BYTES: usize = 128 << 10;
 
-/// The body of an answer as whoever asks wants it, and what it is written in.
-pub(crate) fn laid_out(answer: &Answer, is_for_people: bool) -> (String, Bytes) {
+/// An answer as whoever asks wants it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct LaidOut {
+    /// The HTTP status.
+    pub(crate) code: u16,
+    /// What the body is written in.
+    pub(crate) content_type: String,
+    /// The body.
+    pub(crate) body: Bytes,
+}
+
+/// Lays an answer out as whoever asks wants it.
+pub(crate) fn laid_out(answer: &Answer, is_for_people: bool) -> LaidOut {
     let Layout::Asked {
         media,
         indented: asked,
     } = answer.layout
     else {
-        return (answer.content_type.to_owned(), answer.body.clone());
+        return LaidOut {
+            code: answer.code,
+            content_type: answer.content_type.to_owned(),
+            body: answer.body.clone(),
+        };
     };
+    let mut code = answer.code;
     let body = match media {
+        Media::Protobuf => in_protobuf(&answer.body).unwrap_or_else(|failure| {
+            code = failure.code();
+            in_protobuf(&failure.body()).unwrap_or_default()
+        }),
         Media::Yaml => in_yaml(&answer.body),
         Media::Json if asked || is_for_people => indented(&answer.body).into(),
         Media::Json => with_newline(answer.body.clone()),
@@ -29,7 +49,19 @@ pub(crate) fn laid_out(answer: &Answer, is_for_people: bool) -> (String, Bytes) 
     // Parameters say of what kind a document is, whatever it is written in.
     let parameters = answer.content_type.strip_prefix(Media::Json.name());
     let content_type = format!("{}{}", media.name(), parameters.unwrap_or_default());
-    (content_type, body)
+    LaidOut {
+        code,
+        content_type,
+        body,
+    }
+}
+
+fn in_protobuf(json: &[u8]) -> Result<Bytes, Failure> {
+    // It was written by this program.
+    let value: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
+    let written = flyball_protobuf::encode(&value).map(Bytes::from);
+    let kind = value["kind"].as_str().unwrap_or_default();
+    written.ok_or_else(|| Failure::not_in_protobuf(kind))
 }
 
 fn in_yaml(json: &[u8]) -> Bytes {
@@ -120,10 +152,45 @@ mod tests {
                 "code: 404\nkind: Status\n",
             ),
         ] {
-            assert_eq!(
-                laid_out(&answer, people),
-                (kind.to_owned(), Bytes::from(body))
-            );
+            let want = LaidOut {
+                code: 200,
+                content_type: kind.to_owned(),
+                body: body.into(),
+            };
+            assert_eq!(laid_out(&answer, people), want);
+        }
+    }
+
+    #[test]
+    fn what_protobuf_cannot_say_is_refused_in_it() {
+        let layout = Layout::Asked {
+            media: Media::Protobuf,
+            indented: false,
+        };
+        for (body, code, kind) in [
+            (r#"{"kind":"Status","apiVersion":"v1"}"#, 200, None),
+            (
+                r#"{"kind":"Widget","apiVersion":"v1"}"#,
+                406,
+                Some("Widget"),
+            ),
+            (
+                r#"{"kind":"Pod","apiVersion":"v1","spec":1}"#,
+                406,
+                Some("Pod"),
+            ),
+        ] {
+            let answer = Answer {
+                body: body.into(),
+                ..answer(layout)
+            };
+            let laid_out = laid_out(&answer, true);
+            let protobuf = "application/vnd.kubernetes.protobuf;as=Something";
+            assert_eq!((laid_out.code, &*laid_out.content_type), (code, protobuf));
+            let told = flyball_protobuf::decode(&laid_out.body).unwrap();
+            assert_eq!(told["kind"], "Status", "{body}");
+            let message = kind.map(|kind| Failure::not_in_protobuf(kind).0.message.to_string());
+            assert_eq!(told["message"].as_str(), message.as_deref(), "{body}");
         }
     }
 

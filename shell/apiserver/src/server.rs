@@ -26,6 +26,7 @@ use crate::impersonation::wanted;
 use crate::in_flight::InFlight;
 use crate::metrics::{self, Counted, Metrics};
 use crate::page::Page;
+use crate::rendering::{LaidOut, laid_out};
 use flyball_https::Target;
 
 /// An API server without its sockets.
@@ -102,7 +103,8 @@ impl ApiServer {
         Ok(found.user)
     }
 
-    /// Answers a request of a user who is known, within the process: nothing is limited or laid out.
+    /// Answers a request of a user who is known, within the process: nothing is limited, and laid out
+    /// only where it is to be in something else than JSON.
     pub async fn answer(
         self: &Arc<Self>,
         request: http::Request<Bytes>,
@@ -115,8 +117,7 @@ impl ApiServer {
         let wanted = match wanted(&head.headers) {
             Ok(wanted) => wanted,
             Err(failure) => {
-                let answer = Answer::from(failure);
-                return whole(&answer, answer.content_type, answer.body.clone());
+                return unlimited(&Answer::from(failure));
             }
         };
         let asked = Asked {
@@ -127,11 +128,8 @@ impl ApiServer {
             wanted: wanted.as_ref(),
         };
         match self.reply(&asked, &body).await {
-            Reply::Answer(answer) => whole(&answer, answer.content_type, answer.body.clone()),
-            Reply::List(list) => {
-                let answer = rendered(*list).await;
-                whole(&answer, answer.content_type, answer.body.clone())
-            }
+            Reply::Answer(answer) => unlimited(&answer),
+            Reply::List(list) => unlimited(&rendered(*list).await),
             Reply::Watch(watch) => self.watch(watch, (None, None)),
             Reply::Page => self.page(&target).await.respond(),
         }
@@ -183,11 +181,11 @@ impl ApiServer {
         (closing, counted): (Option<watch::Receiver<bool>>, Option<Counted>),
     ) -> Response<Body> {
         let warnings = std::mem::take(&mut watch.warnings);
+        let content_type = HeaderValue::from_static(watch.content_type());
         let body = WatchBody::new(self.clone(), watch, closing, counted);
         let mut response = Response::new(Body::watch(body));
         warn(response.headers_mut(), &warnings);
-        let json = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(CONTENT_TYPE, json);
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
         response
     }
 
@@ -370,13 +368,26 @@ pub(crate) async fn rendered(list: Listing) -> Answer {
     }
 }
 
-/// An answer with this body.
-pub(crate) fn whole(answer: &Answer, content_type: &str, body: Bytes) -> Response<Body> {
-    let mut response = Response::new(Body::whole(body));
+/// An answer to a client of this process, which has no need of line breaks.
+fn unlimited(answer: &Answer) -> Response<Body> {
+    let as_it_is = || LaidOut {
+        code: answer.code,
+        content_type: answer.content_type.to_owned(),
+        body: answer.body.clone(),
+    };
+    match answer.is_converted() {
+        true => whole(answer, laid_out(answer, false)),
+        false => whole(answer, as_it_is()),
+    }
+}
+
+/// An answer as it is laid out.
+pub(crate) fn whole(answer: &Answer, laid_out: LaidOut) -> Response<Body> {
+    let mut response = Response::new(Body::whole(laid_out.body));
     *response.status_mut() =
-        StatusCode::from_u16(answer.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        StatusCode::from_u16(laid_out.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    if let Ok(content_type) = HeaderValue::from_str(content_type) {
+    if let Ok(content_type) = HeaderValue::from_str(&laid_out.content_type) {
         headers.insert(CONTENT_TYPE, content_type);
     }
     if answer.retry_after_seconds > 0 {

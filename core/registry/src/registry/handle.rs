@@ -113,7 +113,7 @@ impl Registry {
             return Err(unnamed());
         }
         let offer = offer(&path, &resource);
-        let mut choice = negotiation::choose(request.accept, offer)?;
+        let choice = negotiation::choose(request.accept, offer)?;
         let mut call = Call {
             request,
             path,
@@ -129,8 +129,7 @@ impl Registry {
         // A stream is shown in fewer ways, which is found out when everything else is in order.
         if verb == "watch" {
             Selection::new(&call.resource, &call.query, "")?;
-            choice = negotiation::choose(request.accept, Offer::Changes)?;
-            call.representation = choice.representation;
+            negotiation::check_stream(choice)?;
         }
         // Those that read a body do so before, and of a custom object that has no such part nothing is read.
         let part = call.path.subresource.as_str();
@@ -153,13 +152,20 @@ impl Registry {
                 if let Some(version) = versions::of(&call.resource) {
                     version.tell_answer(&mut answer);
                 }
-                Reply::Answer(answer.shown(choice))
+                Reply::Answer(match answer.code {
+                    ..400 => answer.shown(choice),
+                    _ => answer.refused(call.request.accept),
+                })
             }
             Reply::List(mut list) => {
                 list.layout = choice.layout();
                 Reply::List(list)
             }
-            other => other,
+            Reply::Watch(mut watch) => {
+                watch.media = choice.media;
+                Reply::Watch(watch)
+            }
+            Reply::Page => Reply::Page,
         })
     }
 
@@ -237,9 +243,12 @@ pub(crate) fn path_verb(method: Method) -> &'static str {
 fn offer(path: &ResourcePath, resource: &Kind) -> Offer {
     let is_row = matches!(path.subresource.as_str(), "" | "scale" | "status");
     let is_kept = !reviews::is_review(resource) && !served::is_bindings(resource);
-    match resource.of_definition().is_some() || (is_row && is_kept) {
-        true => Offer::Objects,
-        false => Offer::Parts,
+    if resource.of_definition().is_some() {
+        Offer::Customs
+    } else if is_row && is_kept {
+        Offer::Objects
+    } else {
+        Offer::Parts
     }
 }
 

@@ -1,7 +1,11 @@
 //! What is answered to whom, by method, path and `Accept` header; compared with kube-apiserver v1.36.4.
 
-use super::Server;
-use crate::{Answer, Layout, Media, Method, Reply};
+use serde_json::{Value, json};
+
+use super::{MAPS, Server, map};
+use crate::{Answer, Layout, Media, Method, Polled, Reply};
+
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 fn answered(server: &mut Server, method: Method, target: &str, accept: &str) -> Option<Answer> {
     let content_type = match method {
@@ -77,6 +81,10 @@ fn refusals_are_written_in_what_is_accepted() {
         media: Media::Yaml,
         indented: false,
     };
+    let in_protobuf = Layout::Asked {
+        media: Media::Protobuf,
+        indented: false,
+    };
     for (accept, code, layout) in [
         ("", 404, in_json),
         ("application/yaml", 404, in_yaml),
@@ -91,12 +99,35 @@ fn refusals_are_written_in_what_is_accepted() {
             406,
             Layout::Fixed,
         ),
-        ("application/vnd.kubernetes.protobuf", 406, Layout::Fixed),
+        (PROTOBUF, 404, in_protobuf),
         ("text/html", 406, Layout::Fixed),
         ("application/*", 406, in_json),
     ] {
         let answer = answered(&mut server, Method::Get, missing, accept).unwrap();
         assert_eq!((answer.code, answer.layout), (code, layout), "{accept}");
+    }
+}
+
+#[test]
+fn what_is_refused_late_is_written_in_what_is_accepted_too() {
+    let mut server = Server::new();
+    let partial = format!("{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+    let missing = format!("{MAPS}/nix");
+    let answer = answered(&mut server, Method::Delete, &missing, &partial).unwrap();
+    assert_eq!((answer.code, answer.layout), (404, Layout::Fixed));
+    server.post(MAPS, &map("a"));
+    let list = format!("{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, {PROTOBUF}");
+    let there = format!("{MAPS}/a");
+    let answer = answered(&mut server, Method::Patch, &there, &list).unwrap();
+    assert_eq!((answer.code, answer.is_converted()), (406, true));
+}
+
+#[test]
+fn discovery_knows_no_version_of_the_server() {
+    let mut server = Server::new();
+    for (target, code) in [("/api", 406), ("/apis", 406), (MAPS, 200)] {
+        let answer = answered(&mut server, Method::Get, target, "application/json;sv=v1");
+        assert_eq!(answer.unwrap().code, code, "{target}");
     }
 }
 
@@ -183,4 +214,128 @@ fn schemas_are_given_in_the_form_that_is_asked_for() {
             assert_eq!(answer.content_type, wanted, "{path} as {accept}");
         }
     }
+}
+
+#[test]
+fn lists_in_protobuf_say_what_those_in_json_say() {
+    let mut server = Server::new();
+    server.post(MAPS, &map("a"));
+    server.post(MAPS, &map("b"));
+    let partial = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    for (target, shown) in [
+        (format!("{MAPS}?limit=1"), ""),
+        (MAPS.to_owned(), partial),
+        ("/api/v1/namespaces".to_owned(), ""),
+        ("/api/v1/pods".to_owned(), ""),
+        (
+            "/apis/autoscaling/v1/horizontalpodautoscalers".to_owned(),
+            "",
+        ),
+    ] {
+        let protobuf = format!("{PROTOBUF}{shown}");
+        let one = answered(&mut server, Method::Get, &target, &protobuf).unwrap();
+        assert_eq!(
+            (one.code, one.content_type, one.layout),
+            (200, PROTOBUF, Layout::Fixed)
+        );
+        let json = format!("application/json{shown}");
+        let other = answered(&mut server, Method::Get, &target, &json).unwrap();
+        let mut said: Value = serde_json::from_slice(&other.body).unwrap();
+        let read = flyball_protobuf::decode(&one.body).unwrap();
+        assert_eq!(
+            flyball_protobuf::encode(&said).unwrap(),
+            one.body,
+            "{target}"
+        );
+        // Messages do not tell an empty list from none, and say once what their items are.
+        for item in said["items"].as_array_mut().into_iter().flatten() {
+            let item = item.as_object_mut().unwrap();
+            item.retain(|name, _| !matches!(name.as_str(), "kind" | "apiVersion"));
+        }
+        if said["items"] == json!([]) {
+            said.as_object_mut().unwrap().remove("items");
+        }
+        assert_eq!(read, said, "{target}");
+    }
+}
+
+#[test]
+fn watches_in_protobuf_say_what_those_in_json_say() {
+    let mut server = Server::new();
+    server.post(MAPS, &map("a"));
+    let streamed = format!(
+        "{MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    );
+    let partial = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    for (accept, content_type) in [
+        ("application/json".to_owned(), "application/json"),
+        (
+            PROTOBUF.to_owned(),
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ),
+        (
+            format!("{PROTOBUF}{partial}"),
+            "application/vnd.kubernetes.protobuf;stream=watch",
+        ),
+    ] {
+        let reply = server.reply_to(Method::Get, &streamed, "", &accept, b"");
+        let Reply::Watch(mut watch) = reply else {
+            panic!("{accept}");
+        };
+        assert_eq!(watch.content_type(), content_type);
+        let lines = server.lines(&mut watch);
+        assert_eq!(lines.len(), 2);
+        let text: Vec<u8> = lines
+            .iter()
+            .flat_map(|line| format!("{line}\n").into_bytes())
+            .collect();
+        let written = watch.written(text.clone());
+        if content_type == "application/json" {
+            assert_eq!(written, text);
+            continue;
+        }
+        let mut rest = written.as_slice();
+        for line in &lines {
+            let event = flyball_protobuf::decode_event(rest).unwrap().unwrap();
+            assert_eq!(event.kind, line["type"].as_str().unwrap());
+            assert_eq!(event.object, line["object"]);
+            rest = event.rest;
+        }
+        assert_eq!(rest, b"");
+    }
+}
+
+#[test]
+fn a_change_that_protobuf_cannot_say_is_told_as_a_refusal() {
+    let mut server = Server::new();
+    let target = format!("{MAPS}?watch=1");
+    let Reply::Watch(watch) = server.reply_to(Method::Get, &target, "", PROTOBUF, b"") else {
+        panic!("{target}");
+    };
+    let line =
+        json!({"type": "ADDED", "object": {"kind": "Widget", "apiVersion": "example.com/v1"}});
+    let written = watch.written(format!("{line}\n").into_bytes());
+    let event = flyball_protobuf::decode_event(&written).unwrap().unwrap();
+    assert_eq!((event.kind, &event.object["code"]), ("ERROR", &json!(406)));
+}
+
+#[test]
+fn an_object_is_no_list_of_metadata_so_a_watch_for_such_ends_with_the_first() {
+    let mut server = Server::new();
+    let target = format!("{MAPS}?watch=1");
+    let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    let Reply::Watch(mut watch) = server.reply_to(Method::Get, &target, "", accept, b"") else {
+        panic!("{target}");
+    };
+    let mut out = Vec::new();
+    let mut poll = |server: &Server, out: &mut Vec<u8>| {
+        let through = server.registry.revision();
+        server
+            .registry
+            .poll(&mut watch, through, server.now, out, 1 << 10)
+    };
+    assert_eq!(poll(&server, &mut out), Polled::Idle);
+    server.post(MAPS, &map("a"));
+    assert_eq!(poll(&server, &mut out), Polled::Ended);
+    assert_eq!(out, b"");
 }
