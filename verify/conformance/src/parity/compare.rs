@@ -108,7 +108,7 @@ impl Walk<'_> {
         match (theirs, ours) {
             (Value::Object(left), Value::Object(right)) => {
                 let in_collection = is_collection(place, theirs, self.in_collection);
-                if place.ends_with("metadata") {
+                if place.ends_with(".metadata") {
                     let uid = right.get("uid").and_then(Value::as_str);
                     self.uid = uid.unwrap_or_default().to_owned();
                 }

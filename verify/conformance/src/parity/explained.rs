@@ -95,6 +95,10 @@ impl Explanations {
              to, not by how they are written.\n\
              Causes of a refusal are compared once each: upstream repeats those that it finds twice.\n\
              Bookmarks that a server sends from time to time are left out.\n\
+             What differs is asked for again: an answer that upstream then gives as we do is its chance (the order of a \
+             Go map, a cache that\nlags behind) and no difference.\n\
+             Not sent are patches that say another kind of the status of a custom object: upstream keeps of them what \
+             the schema does not\nhave, does not show it, and drops it with the next write.\n\
              Bodies are sent as JSON, YAML and protobuf and are spoilt in one or two places; what each field of each kind may hold beside that is compared by \
              the cases of the registry.\n\
              Everything else is the same, but for this:\n\n",

@@ -5,6 +5,7 @@
 //! difference that no explanation covers ([`explained`]) ends its episode, because nothing after it would mean
 //! anything; the run goes on with the next.
 
+mod again;
 mod answer;
 mod chance;
 mod compare;
@@ -13,12 +14,14 @@ mod explained;
 mod generate;
 mod kinds;
 mod links;
+mod replay;
 mod request;
 mod rules;
 mod shrink;
 mod sides;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
@@ -31,9 +34,9 @@ pub use self::explained::PAGE;
 use self::generate::{Episode, LABEL};
 use self::kinds::Kind;
 use self::links::{Links, Pairs};
+use self::replay::{Asked, Trail};
 use self::request::Request;
 pub use self::rules::{FOLDER as RULES_FOLDER, record_rules};
-use self::shrink::{Asked, Trail};
 use self::sides::Sides;
 
 /// Requests in one episode.
@@ -41,6 +44,9 @@ const EPISODE_REQUESTS: usize = 30;
 
 /// Differences whose sequence of requests is made shorter.
 const SHRUNK_MAX: usize = 10;
+
+/// The millisecond of a second after which a request waits for the next.
+const LATE_IN_SECOND: i32 = 930;
 
 /// Watches that may be under way at once; the oldest is waited for.
 const WATCHES_MAX: usize = 24;
@@ -131,8 +137,8 @@ struct Watching {
 /// What comes of comparing two answers.
 #[derive(Debug, Default)]
 struct Verdict {
-    /// What differs without an explanation, for people.
-    report: Option<String>,
+    /// What differs without an explanation.
+    differences: Vec<Difference>,
     /// Whether the servers did different things, so that nothing after it would mean anything.
     parted: bool,
 }
@@ -156,43 +162,43 @@ impl Run<'_> {
         });
         let create = Request::new("POST", "/api/v1/namespaces").with_json(&namespace);
         self.links.forget_given_out();
-        let (began, verdict) = self.ask(&create).await?;
-        if let Some(report) = &verdict.report {
-            let trail = Trail {
-                namespace: &episode.namespace,
-                before: &[],
-                last: &create,
-                leftovers: &[],
-            };
-            self.tell_trail(report, &trail).await?;
-        }
-        let since = began.document()["metadata"]["resourceVersion"].clone();
-        let mut before = vec![Asked {
+        let (theirs, ours) = self.both(&create).await?;
+        let verdict = self.judge(&create, &theirs, &ours);
+        let since = theirs.document()["metadata"]["resourceVersion"].clone();
+        let first = Asked {
             request: create,
-            answer: began,
-        }];
+            answer: theirs,
+        };
+        let trail = Trail {
+            namespace: &episode.namespace,
+            before: &[],
+            last: &first,
+            leftovers: &[],
+        };
+        self.settle(&trail, &ours, verdict.differences).await?;
+        let mut before = vec![first];
         let mut agreed = true;
         for _ in 0..EPISODE_REQUESTS {
             let step = episode.next();
-            let (answer, verdict) = self.ask(&step.request).await?;
-            if let Some(report) = &verdict.report {
-                let trail = Trail {
-                    namespace: &episode.namespace,
-                    before: &before,
-                    last: &step.request,
-                    leftovers: &episode.leftovers(),
-                };
-                self.tell_trail(report, &trail).await?;
-            }
+            let (theirs, ours) = self.both(&step.request).await?;
+            let verdict = self.judge(&step.request, &theirs, &ours);
+            let asked = Asked {
+                request: step.request.clone(),
+                answer: theirs,
+            };
+            let trail = Trail {
+                namespace: &episode.namespace,
+                before: &before,
+                last: &asked,
+                leftovers: &episode.leftovers(),
+            };
+            self.settle(&trail, &ours, verdict.differences).await?;
             if verdict.parted {
                 agreed = false;
                 break;
             }
-            episode.learn(&step, &answer);
-            before.push(Asked {
-                request: step.request,
-                answer,
-            });
+            episode.learn(&step, &asked.answer);
+            before.push(asked);
         }
         let leftovers = episode.leftovers();
         let mut watches = match agreed {
@@ -209,19 +215,38 @@ impl Run<'_> {
         self.finish_watches(WATCHES_MAX).await
     }
 
-    /// Tells a difference with what led to it.
-    async fn tell_trail(&mut self, report: &str, trail: &Trail<'_>) -> Result<()> {
-        let before: String = match self.outcome.unexplained <= SHRUNK_MAX {
-            true => {
-                let needed = self.shrink(trail).await?;
-                needed.iter().map(|one| format!("\n   {one}")).collect()
-            }
-            false => {
-                let before = trail.before.iter().skip(1);
-                let lines = before.map(|asked| asked.request.line());
-                lines.map(|line| format!("\n   {line}")).collect()
-            }
+    /// Tells differences with what led to them, unless they are upstream's chance.
+    async fn settle(
+        &mut self,
+        trail: &Trail<'_>,
+        ours: &Answer,
+        mut differences: Vec<Difference>,
+    ) -> Result<()> {
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let is_told_in_full = self.outcome.unexplained < SHRUNK_MAX;
+        if is_told_in_full {
+            let taken = self.take_chance(trail, &mut differences).await?;
+            *self
+                .outcome
+                .explained
+                .entry(again::TITLE.to_owned())
+                .or_default() += taken;
+        }
+        if differences.is_empty() {
+            return Ok(());
+        }
+        self.outcome.unexplained += 1;
+        let before: String = if is_told_in_full {
+            let needed = self.shrink(trail).await?;
+            needed.iter().map(|one| format!("\n   {one}")).collect()
+        } else {
+            let before = trail.before.iter().skip(1);
+            let lines = before.map(|asked| asked.request.line());
+            lines.map(|line| format!("\n   {line}")).collect()
         };
+        let report = report(&trail.last.request, &trail.last.answer, ours, &differences);
         (self.tell)(&format!("{report}\n-- after:{before}"));
         Ok(())
     }
@@ -230,19 +255,14 @@ impl Run<'_> {
     async fn both(&self, request: &Request) -> Result<(Answer, Answer)> {
         let translated = request.translated(&self.links);
         self.sides.theirs.settle(request).await?;
+        early_in_a_second().await;
         tokio::try_join!(
             self.sides.theirs.answer(request),
             self.sides.ours.answer(&translated)
         )
     }
 
-    /// Asks both servers and compares what they say.
-    async fn ask(&mut self, request: &Request) -> Result<(Answer, Verdict)> {
-        let (theirs, ours) = self.both(request).await?;
-        let verdict = self.judge(request, &theirs, &ours);
-        Ok((theirs, verdict))
-    }
-
+    /// Compares what both servers say.
     fn judge(&mut self, request: &Request, theirs: &Answer, ours: &Answer) -> Verdict {
         self.outcome.requests += 1;
         *self.outcome.codes.entry(theirs.code).or_default() += 1;
@@ -256,16 +276,10 @@ impl Run<'_> {
             }
             *self.outcome.explained.entry(title).or_default() += taken.len();
         }
-        if differences.is_empty() {
-            return Verdict {
-                report: None,
-                parted: theirs.is_success() != ours.is_success() || has_other_version,
-            };
-        }
-        self.outcome.unexplained += 1;
+        let is_done_once = theirs.is_success() != ours.is_success();
         Verdict {
-            report: Some(report(request, theirs, ours, &differences)),
-            parted: true,
+            parted: is_done_once || has_other_version || !differences.is_empty(),
+            differences,
         }
     }
 
@@ -293,8 +307,14 @@ impl Run<'_> {
             let later = self.links.swap_given_out(watching.given_out);
             let verdict = self.judge(&watching.request, &theirs, &ours);
             self.links.swap_given_out(later);
-            if let Some(report) = verdict.report {
-                (self.tell)(&report);
+            if !verdict.differences.is_empty() {
+                self.outcome.unexplained += 1;
+                (self.tell)(&report(
+                    &watching.request,
+                    &theirs,
+                    &ours,
+                    &verdict.differences,
+                ));
             }
             self.clean(&watching.leftovers).await?;
         }
@@ -315,6 +335,16 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Waits for the next second if this one is about to end: servers stamp what they write with whole seconds, and whether
+/// a second write is a change can hang on whether they are the same.
+async fn early_in_a_second() {
+    let now = jiff::Timestamp::now().subsec_millisecond();
+    if now > LATE_IN_SECOND {
+        let left = 1000 - u64::try_from(now).unwrap_or_default();
+        tokio::time::sleep(Duration::from_millis(left)).await;
     }
 }
 
