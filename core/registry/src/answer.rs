@@ -137,11 +137,13 @@ impl Answer {
 }
 
 impl From<Failure> for Answer {
-    fn from(failure: Failure) -> Self {
+    fn from(mut failure: Failure) -> Self {
+        let warnings = failure.take_warnings();
         let details = failure.0.details.as_ref();
         let retry_after_seconds = details.map_or(0, |details| details.retry_after_seconds);
         Self {
             retry_after_seconds,
+            warnings,
             ..Self::new(failure.code(), failure.body())
         }
     }

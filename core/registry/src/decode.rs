@@ -60,8 +60,10 @@ pub(crate) fn object(call: &Call<'_>) -> Result<(Object, Vec<String>), Failure> 
         return Err(refused(&why));
     }
     let (object, warnings) = settle(call, &wanted, decoded, Vec::new(), refused)?;
-    head.check_version(&wanted)?;
-    Ok((object, warnings))
+    match head.check_version(&wanted) {
+        Ok(()) => Ok((object, warnings)),
+        Err(refusal) => Err(refusal.warned(warnings)),
+    }
 }
 
 /// Makes an object of what was patched as text. `told` is what was found wrong with the patch itself; `refused` says

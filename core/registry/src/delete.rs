@@ -367,8 +367,11 @@ fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> 
         Propagation::Orphan => finalizers.push(ORPHAN.to_owned()),
         Propagation::Foreground => finalizers.push(FOREGROUND.to_owned()),
     }
-    let same =
-        finalizers.len() == object.finalizers().count() && finalizers.iter().all(|one| has(one));
+    // One that stands there twice is no other set of them.
+    let same = finalizers.iter().all(|one| has(one))
+        && object
+            .finalizers()
+            .all(|one| finalizers.iter().any(|kept| kept == one));
     match same {
         true => object.finalizers().map(str::to_owned).collect(),
         false => finalizers,

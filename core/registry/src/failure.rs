@@ -8,14 +8,30 @@ use flyball_schema::Resource;
 use crate::field_error::FieldError;
 use crate::quoted::quoted;
 
-/// A refusal, as it is answered.
+/// A refusal, as it is answered, and what is told beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure(pub Box<Status>);
+pub struct Failure(pub Box<Status>, Vec<String>);
 
 impl Failure {
     /// A failure with these words and nothing more.
     pub fn new(code: u16, reason: &str, message: impl AsRef<str>) -> Self {
-        Self(Box::new(Status::failure(code, reason, message.as_ref())))
+        Self::of(Status::failure(code, reason, message.as_ref()))
+    }
+
+    /// A failure that is answered like this.
+    pub fn of(status: Status) -> Self {
+        Self(Box::new(status), Vec::new())
+    }
+
+    /// The same refusal with these warnings: what was found before it is told all the same.
+    pub(crate) fn warned(mut self, warnings: Vec<String>) -> Self {
+        self.1.extend(warnings);
+        self
+    }
+
+    /// What is told beside the refusal.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.1)
     }
 
     /// The request makes no sense.

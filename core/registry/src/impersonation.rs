@@ -222,12 +222,8 @@ impl Registry {
             target: Target::Resource(Resource { name, ..of }),
         };
         if is_constrained {
-            let refused = |name, why: &str| {
-                Err(Failure(Box::new(flyball_rbac::forbidden(
-                    &attributes(name),
-                    why,
-                ))))
-            };
+            let refused =
+                |name, why: &str| Err(Failure::of(flyball_rbac::forbidden(&attributes(name), why)));
             if groups.iter().any(Text::is_empty) {
                 return refused("", "impersonating the empty string group is not allowed");
             }
@@ -266,7 +262,7 @@ impl Registry {
         if is_constrained && !wanted.extra.is_empty() {
             if let Some(why) = extra_mistake(wanted) {
                 let refusal = flyball_rbac::forbidden(&attributes("", ""), &why);
-                return Err(Failure(Box::new(refusal)));
+                return Err(Failure::of(refusal));
             }
             let values: usize = wanted.extra.values().map(Vec::len).sum();
             if values >= MANY && self.allow(&attributes("*", "*")).is_ok() {

@@ -59,6 +59,16 @@ pub(crate) fn note(call: &Call<'_>, old: Option<&Object>, new: &mut Object) {
     };
 }
 
+/// Leaves an object to the owners that an apply has found, of whom there may be none any more.
+pub(crate) fn settle(object: &mut Object, owners: Option<Value>) {
+    let is_some = |owners: &Value| owners.as_array().is_some_and(|owners| !owners.is_empty());
+    let meta = object.meta_mut();
+    match owners.filter(is_some) {
+        Some(owners) => drop(meta.insert("managedFields".to_owned(), owners)),
+        None => drop(meta.remove("managedFields")),
+    }
+}
+
 /// Whether a custom object is not of the type that its definition says.
 pub(crate) fn misfits(call: &Call<'_>, object: &Object) -> bool {
     let custom = call.resource.of_definition();

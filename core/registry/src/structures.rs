@@ -37,6 +37,7 @@ pub(crate) fn field_of(place: &str) -> &str {
 /// Where the field of a message is: upstream looks for some in the wrong place when it tells of them.
 fn place(kind: &str, field: &str) -> String {
     match (kind, field) {
+        ("Ingress", "spec") => "spec.rules".to_owned(),
         ("PersistentVolume", "nodeAffinity") => "spec.nodeAffinity".to_owned(),
         ("Node", field) => field.replacen("metadata.taints", "spec.taints", 1),
         (_, field) => field.to_owned(),

@@ -11,6 +11,7 @@ mod custom;
 mod exchanges;
 mod lifecycle;
 mod negotiating;
+mod other_versions;
 mod owners;
 mod patching;
 mod reading;
@@ -19,6 +20,23 @@ mod sending;
 mod transcripts;
 mod upstream;
 mod watching;
+
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The definition of custom things that have these versions.
+pub(crate) fn things(versions: Value) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": versions,
+        },
+    })
+}
 
 /// A registry to talk to, as somebody who may do anything.
 pub(crate) struct Server {
@@ -189,4 +207,17 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 fn map(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}})
+}
+
+/// Warnings and the message of an answer that refuses.
+pub(crate) fn refused(server: &mut Server, target: &str, body: &Value) -> (Vec<String>, String) {
+    let body = body.to_string();
+    match server.reply(Method::Post, target, "application/json", body.as_bytes()) {
+        Reply::Answer(answer) => {
+            let body: Value = serde_json::from_slice(&answer.body).unwrap();
+            let message = body["message"].as_str().unwrap_or_default();
+            (answer.warnings, message.to_owned())
+        }
+        other => panic!("{target}: {other:?}"),
+    }
 }

@@ -77,6 +77,7 @@ impl Registry {
     ) -> Result<Answer, Failure> {
         let rules = call.rules();
         let end = new.meta().get("deletionTimestamp").cloned();
+        let applied = new.meta().get("managedFields").cloned();
         meta::prepare_update(call, &mut new, old)?;
         // Owners are told apart in what was sent, which need not be of the type.
         let is_odd = self.notes(note) && managed::misfits(call, &new);
@@ -89,6 +90,9 @@ impl Registry {
             if old.is_deleting() {
                 set_end(&mut new, old.meta().get("deletionTimestamp").cloned());
             }
+        }
+        if note == Note::Applied {
+            managed::settle(&mut new, applied);
         }
         if is_odd {
             new.meta_mut().remove("managedFields");
@@ -114,6 +118,10 @@ impl Registry {
                 }
                 rules.prepare_status_update(&mut new, old);
                 rules.prepare_part("status", &mut new, old, call.request.now);
+                if new.labels().is_empty() {
+                    // Some kinds take the labels of their template, which is not the one that was sent.
+                    call.default(&mut new);
+                }
             }
             Part::Other => {
                 let name = call.path.subresource.as_str();
@@ -135,7 +143,11 @@ impl Registry {
         let odd = custom::type_mistakes(call, &new);
         errors.extend(match part {
             _ if !odd.is_empty() => odd,
-            Part::Body => call.mistakes(&new, Some(old)),
+            Part::Body => {
+                let mut mistakes = call.mistakes(&new, Some(old));
+                mistakes.extend(rules.validate_emptied(&emptied, old));
+                mistakes
+            }
             Part::Status => rules.validate_status_update(&new, old),
             Part::Other => rules.validate_part(&call.path.subresource, &new, old),
         });

@@ -89,11 +89,6 @@ fn check_kind(config: &Value, change: &Change<'_>) -> Result<(), PatchRefused> {
             "invalid object type: {found}"
         )));
     }
-    if !config["metadata"]["managedFields"].is_null() {
-        return Err(PatchRefused::bad_request(
-            "metadata.managedFields must be nil",
-        ));
-    }
     Ok(())
 }
 
@@ -112,6 +107,9 @@ fn attempt(
                 "failed to create manager for existing fields: {why}"
             ))
         })?;
+    }
+    if !config["metadata"]["managedFields"].is_null() {
+        return Err(PatchRefused::bad_request("metadata.managedFields must be nil").into());
     }
     let config = valid(config, "patch", Duplicates::Refused, change)?;
     let live = valid(live, "live", Duplicates::Allowed, change)?;

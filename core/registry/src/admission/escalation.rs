@@ -64,7 +64,7 @@ impl Plugin for Escalation {
             }
             _ => Ok(()),
         };
-        checked.map_err(Failure)
+        checked.map_err(|status| Failure::of(*status))
     }
 }
 

@@ -5,7 +5,7 @@
 //! `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`,
 //! `apiserver/pkg/endpoints/handlers/create.go`.
 
-use flyball_schema::{Decoded, StrictFault, decode_custom, drop_nulls, prune};
+use flyball_schema::{Decoded, StrictFault, decode_custom, drop_nulls, prune, read_json};
 use serde_json::Value;
 
 use super::embedded;
@@ -26,6 +26,9 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
     check_head(&wanted, body, body)?;
     let mut decoded = decode_custom(custom.schema(), body)
         .map_err(|error| unhandled(call, &error.to_string()))?;
+    decoded.strict = by_its_own_schema(call, custom, decoded.strict, &decoded.value, || {
+        read_json(body).unwrap_or_default()
+    });
     drop_nulls(custom.schema(), &mut decoded.value);
     if text(&decoded.value, "kind").is_empty() {
         return Err(kindless(call, &wanted, &decoded.value, body));
@@ -40,8 +43,14 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
     }
     let version = text(&decoded.value, "apiVersion").to_owned();
     let version = version.rsplit('/').next().unwrap_or_default();
+    let kind = text(&decoded.value, "kind").to_owned();
     finish(call, custom, decoded, Vec::new(), &|why| {
-        unhandled_in(call, version, why)
+        // What has been read is named as it names itself.
+        let is_read = why.starts_with("strict decoding error");
+        let of = if is_read { &kind } else { wanted.kind };
+        Failure::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {of}: {why}"
+        ))
     })
 }
 
@@ -81,7 +90,12 @@ pub(crate) fn check(
     told: Vec<String>,
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
+    let whole = match is_of_path(call, &sent) {
+        true => Value::Null,
+        false => sent.clone(),
+    };
     let strict = prune(custom.schema(), &mut sent);
+    let strict = by_its_own_schema(call, custom, strict, &sent, || whole);
     drop_nulls(custom.schema(), &mut sent);
     let decoded = Decoded {
         value: sent,
@@ -133,25 +147,64 @@ fn finish(
         return Err(refused(&why));
     }
     let expected = call.resource.api_version();
-    let (kind, version) = (text(&value, "kind"), text(&value, "apiVersion"));
+    let version = text(&value, "apiVersion");
+    told.extend(in_order(decoded.strict).iter().map(ToString::to_string));
+    let warnings = tell_strict(call, told, refused)?;
     let is_patch = call.request.method == Method::Patch;
     if version != expected && !is_patch {
-        return Err(Failure::bad_request(format!(
+        let refusal = Failure::bad_request(format!(
             "the API version in the data ({version}) does not match the expected API version ({expected})"
-        )));
+        ));
+        return Err(refusal.warned(warnings));
     }
-    let is_odd = kind != call.resource.kind.as_str() || version != expected;
-    // Nobody looks at the fields of another kind.
-    let strict = match is_odd {
-        true => Vec::new(),
-        false => in_order(decoded.strict),
-    };
-    told.extend(strict.iter().map(ToString::to_string));
-    let warnings = tell_strict(call, told, refused)?;
     match value {
         Value::Object(object) => Ok((object, warnings)),
         _ => Err(refused("it is not an object")),
     }
+}
+
+/// Whether an object says that it is what the path is about.
+fn is_of_path(call: &Call<'_>, value: &Value) -> bool {
+    text(value, "kind") == call.resource.kind.as_str()
+        && text(value, "apiVersion") == call.resource.api_version()
+}
+
+/// What is wrong with the fields of an object by the schema that it says to have: that of another version, or none,
+/// where all is wrong but the metadata. Nobody looks at the fields of another kind. `found` is what is wrong by the
+/// schema of the path, `sent` gives the object with all its fields.
+fn by_its_own_schema(
+    call: &Call<'_>,
+    custom: &Custom,
+    found: Vec<StrictFault>,
+    value: &Value,
+    sent: impl FnOnce() -> Value,
+) -> Vec<StrictFault> {
+    if is_of_path(call, value) {
+        return found;
+    }
+    let version = text(value, "apiVersion");
+    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
+    let is_double = |fault: &StrictFault| matches!(fault, StrictFault::Duplicate(_));
+    let in_metadata = |fault: &StrictFault| match fault {
+        StrictFault::Duplicate(_) => false,
+        StrictFault::Unknown(path) => path.starts_with("metadata."),
+    };
+    let is_other_version =
+        group == call.resource.group.as_str() && text(value, "kind") == call.resource.kind.as_str();
+    let (doubles, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(is_double);
+    match custom.schema_of(version).filter(|_| is_other_version) {
+        Some(schema) => found = prune(schema, &mut sent()),
+        None => {
+            found.retain(in_metadata);
+            let sent = sent();
+            let fields = sent.as_object().into_iter().flatten();
+            let fields = fields.map(|(field, _)| field.as_str());
+            let fields = fields.filter(|field| !["apiVersion", "kind", "metadata"].contains(field));
+            let unknown = fields.map(|field| StrictFault::Unknown(field.to_owned()));
+            found.extend(unknown.filter(|_| is_other_version));
+        }
+    }
+    doubles.into_iter().chain(found).collect()
 }
 
 /// What is wrong with what a custom object says that it is. It is validated when everything else is settled, so that
@@ -202,11 +255,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 }
 
 fn unhandled(call: &Call<'_>, why: &str) -> Failure {
-    unhandled_in(call, &call.resource.version, why)
-}
-
-fn unhandled_in(call: &Call<'_>, version: &str, why: &str) -> Failure {
-    let kind = &call.resource.kind;
+    let (kind, version) = (&call.resource.kind, &call.resource.version);
     Failure::bad_request(format!(
         "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
     ))

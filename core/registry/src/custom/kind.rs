@@ -161,6 +161,13 @@ impl Custom {
         self.own().schema()
     }
 
+    /// What objects of a version look like, if there is one of this name.
+    pub(crate) fn schema_of(&self, version: &str) -> Option<Schema<'_>> {
+        let mut versions = self.versions.all.iter();
+        let found = versions.find(|one| one.name == version)?;
+        Some(found.schema())
+    }
+
     /// Where the types of this version are.
     pub(crate) fn types(&self) -> &Types {
         &self.own().types

@@ -3,7 +3,7 @@
 //! Upstream: `apimachinery/pkg/util/validation/validation.go`, `pkg/apis/core/validation/validation.go`.
 
 use flyball_api::Quantity;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::ip;
 use super::spot::{Errors, Spot};
@@ -311,14 +311,29 @@ pub(super) fn immutable_text(new: &Spot, old: &Value, errors: &mut Errors) {
     }
 }
 
+/// Fields whose members have names of the user's: there a member that is empty is not the same as none.
+const MAPS: [&str; 6] = [
+    "annotations",
+    "labels",
+    "matchLabels",
+    "nodeSelector",
+    "parameters",
+    "volumeAttributes",
+];
+
 /// Whether two values mean the same: nothing and an empty text, list or map count as one.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let rest = other.iter().filter(|(key, _)| !one.contains_key(*key));
-            one.iter()
-                .all(|(key, value)| same(value, other.get(key).unwrap_or(&Value::Null)))
-                && rest.into_iter().all(|(_, value)| is_nothing(value))
+            let rest = other.keys().filter(|key| !one.contains_key(*key));
+            one.keys().chain(rest).all(|key| {
+                let null = &Value::Null;
+                let (one, other) = (one.get(key).unwrap_or(null), other.get(key).unwrap_or(null));
+                match MAPS.contains(&key.as_str()) {
+                    true => one == other || (has_none(one) && has_none(other)),
+                    false => same(one, other),
+                }
+            })
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
@@ -333,9 +348,22 @@ fn is_nothing(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         // An empty map is not kept, so this is a structure that somebody gave.
-        Value::Object(map) => !map.is_empty() && map.values().all(is_nothing),
+        Value::Object(map) => {
+            !map.is_empty()
+                && map
+                    .iter()
+                    .all(|(key, value)| match MAPS.contains(&key.as_str()) {
+                        true => has_none(value),
+                        false => is_nothing(value),
+                    })
+        }
         Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Whether a map has no members.
+fn has_none(map: &Value) -> bool {
+    map.as_object().is_none_or(Map::is_empty)
 }
 
 /// The amount of a resource, if it is one.
@@ -423,6 +451,10 @@ mod tests {
             &json!({"b": 1, "c": "", "d": {"e": null}})
         ));
         assert!(!same(&json!({"a": 0}), &json!({})));
+        let empty = json!({"matchLabels": {"app": ""}});
+        assert!(!same(&empty, &json!({"matchExpressions": [1]})));
+        assert!(!same(&empty, &json!({})));
+        assert!(same(&json!({"matchLabels": {}}), &json!({})));
         assert!(!same(&json!([1]), &json!([1, 2])));
     }
 

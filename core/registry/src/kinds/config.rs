@@ -25,6 +25,9 @@ pub(super) static CONFIG_MAP: Sheet = Sheet {
         check_frozen(new, old, &["data", "binaryData"], errors);
         check_config_map(new, errors);
     }),
+    check_emptied: |emptied, old, errors| {
+        check_emptied(emptied, old, &["data", "binaryData"], errors);
+    },
     ..Sheet::PLAIN
 };
 
@@ -38,6 +41,7 @@ pub(super) static SECRET: Sheet = Sheet {
         check_frozen(new, old, &["data"], errors);
         check_secret(new, errors);
     }),
+    check_emptied: |emptied, old, errors| check_emptied(emptied, old, &["data"], errors),
     fields: &["type"],
     ..Sheet::PLAIN
 };
@@ -88,6 +92,18 @@ fn check_frozen(new: &Object, old: &Object, fields: &[&'static str], errors: &mu
             _ => None,
         };
         if entries(new) != entries(old) {
+            errors.push(FieldError::forbidden(*field, FROZEN));
+        }
+    }
+}
+
+/// What has nothing in it is a change of what is not there.
+fn check_emptied(emptied: &[String], old: &Object, fields: &[&'static str], errors: &mut Errors) {
+    if old.get("immutable") != Some(&Value::Bool(true)) {
+        return;
+    }
+    for field in fields {
+        if old.get(*field).is_none() && emptied.iter().any(|place| place == field) {
             errors.push(FieldError::forbidden(*field, FROZEN));
         }
     }

@@ -118,6 +118,11 @@ pub(crate) trait Rules: Sync {
         self.validate_create(new)
     }
 
+    /// The mistakes in an update that holds something empty at these places, where that is not the same as nothing.
+    fn validate_emptied(&self, _emptied: &[String], _old: &Object) -> Vec<FieldError> {
+        Vec::new()
+    }
+
     /// The mistakes in an update of the status.
     fn validate_status_update(&self, _new: &Object, _old: &Object) -> Vec<FieldError> {
         Vec::new()

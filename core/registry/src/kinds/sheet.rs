@@ -50,6 +50,8 @@ pub(super) struct Sheet {
     pub(super) check_update: fn(&Object, &Object, &mut Errors),
     /// The mistakes in an update, in upstream's order, for kinds where those in what changes come first.
     pub(super) check_whole_update: Option<fn(&Object, &Object, &mut Errors)>,
+    /// See [`Rules::validate_emptied`].
+    pub(super) check_emptied: fn(&[String], &Object, &mut Errors),
     /// The mistakes in what an update of the status changes.
     pub(super) check_status: fn(&Object, &Object, &mut Errors),
     /// The mistakes in what an update of another part, or of the status, changes.
@@ -87,6 +89,7 @@ impl Sheet {
         check: |_, _| {},
         check_update: |_, _, _| {},
         check_whole_update: None,
+        check_emptied: |_, _, _| {},
         check_status: |_, _, _| {},
         check_part: |_, _, _, _| {},
         warnings: |_| Vec::new(),
@@ -179,6 +182,12 @@ impl Rules for Sheet {
         let mut errors = Errors::new();
         (self.check_status)(new, old, &mut errors);
         (self.check_part)("status", new, old, &mut errors);
+        errors
+    }
+
+    fn validate_emptied(&self, emptied: &[String], old: &Object) -> Vec<FieldError> {
+        let mut errors = Errors::new();
+        (self.check_emptied)(emptied, old, &mut errors);
         errors
     }
 

@@ -222,7 +222,7 @@ impl Registry {
             return Ok(());
         }
         let refusal = flyball_rbac::forbidden(attributes, &decision.reason);
-        Err(Failure(Box::new(refusal)))
+        Err(Failure::of(refusal))
     }
 }
 

@@ -2,29 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{MAPS, Server, map};
-use crate::{Method, Reply};
+use super::{MAPS, Server, map, refused};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Asks for a certificate that says `CN=rules`.
+const SIGNING_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISk1ISUNBUUF3RURFT01Bd0dBMVVFQXd3RmNuVnNaWE13V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQgpCd05DQUFTVXhqVEhLRU9SVFFLVnMwdWR5SEZZMUx3THQ3Tjd1dkpyYXB1R3FIblNVYSt2NXl4VUk1aURqQmlICmVmcjJBbkUzTDR3VmNOUGxvTHBmR3pJaXA4K1FvQUF3Q2dZSUtvWkl6ajBFQXdJRFJ3QXdSQUlnV0d4d05jTFgKbWpDak5mN3JMUFQ3V1RkTnM0MGQyQ0xFcUJxUit2YXpzc3dDSUhzT2FyZi8rZHd2ZXB3VkZKZmJJRnNTaG5kQgpuK3dlMHhDbE12ajRZaElICi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=";
 
 fn template() -> Value {
     json!({
         "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "main", "image": "nginx"}]},
     })
-}
-
-/// Warnings and the message of an answer that refuses.
-fn refused(server: &mut Server, target: &str, body: &Value) -> (Vec<String>, String) {
-    let body = body.to_string();
-    match server.reply(Method::Post, target, "application/json", body.as_bytes()) {
-        Reply::Answer(answer) => {
-            let body: Value = serde_json::from_slice(&answer.body).unwrap();
-            let message = body["message"].as_str().unwrap_or_default();
-            (answer.warnings, message.to_owned())
-        }
-        other => panic!("{target}: {other:?}"),
-    }
 }
 
 #[test]
@@ -356,23 +345,6 @@ fn of_a_signing_request_the_name_is_looked_at_last() {
 }
 
 #[test]
-fn a_version_of_a_definition_says_whether_it_is_served() {
-    let mut server = Server::new();
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.example.com"},
-        "spec": {
-            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things"},
-            "versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
-        },
-    });
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
-    let (code, told) = server.post(definitions, &definition);
-    let version = &told["spec"]["versions"][0];
-    assert_eq!((code, &version["served"]), (201, &json!(false)), "{told}");
-}
-
-#[test]
 fn an_annotation_without_a_value_is_a_change_of_a_deployment() {
     let mut server = Server::new();
     let deployments = "/apis/apps/v1/namespaces/default/deployments";
@@ -394,24 +366,103 @@ fn an_annotation_without_a_value_is_a_change_of_a_deployment() {
 }
 
 #[test]
-fn a_part_that_a_custom_object_does_not_have_is_not_found_whatever_its_name() {
+fn who_applies_nothing_that_counts_owns_nothing_any_more() {
     let mut server = Server::new();
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.example.com"},
-        "spec": {
-            "group": "example.com", "scope": "Cluster", "names": {"kind": "Thing", "plural": "things"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}},
-            }],
-        },
+    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = json!({
+        "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+        "metadata": {"name": "a", "labels": {"app": "web"}},
+        "spec": {"request": SIGNING_REQUEST, "signerName": "example.com/signer", "usages": ["client auth"]},
     });
-    server.post(
-        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        &definition,
+    let path = format!("{requests}/a?fieldManager=alice");
+    let (code, told) = server.patch(&path, "apply", &request);
+    let owners = told["metadata"]["managedFields"].as_array().unwrap();
+    assert_eq!((code, owners.len()), (201, 1), "{told}");
+    let mut fewer = request.clone();
+    fewer["metadata"] = json!({"name": "a"});
+    let (code, told) = server.patch(&path, "apply", &fewer);
+    assert_eq!(code, 200, "{told}");
+    assert_eq!(told["metadata"].get("labels"), None);
+    assert_eq!(told["metadata"].get("managedFields"), None, "{told}");
+}
+
+#[test]
+fn an_object_whose_owners_cannot_be_found_is_told_before_owners_that_were_sent() {
+    let mut server = Server::new();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "secrets": [{"kind": "Secret"}],
+    });
+    assert_eq!(server.post(accounts, &account).0, 201);
+    let applied = json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "managedFields": []},
+    });
+    let path = format!("{accounts}/a?fieldManager=alice");
+    let (code, refused) = server.patch(&path, "apply", &applied);
+    let message = refused["message"].as_str().unwrap();
+    let expected = "failed to create manager for existing fields: ";
+    assert_eq!(
+        (code, message.starts_with(expected)),
+        (500, true),
+        "{message}"
     );
-    let things = "/apis/example.com/v1/things";
-    for (path, code) in [("a%2fb/status", 404), ("a%2fb/odd", 404), ("a%2fb", 400)] {
-        assert_eq!(server.get(&format!("{things}/{path}")).0, code, "{path}");
+}
+
+#[test]
+fn rules_that_are_none_are_told_from_none() {
+    let mut server = Server::new();
+    let ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
+    for (rules, shown) in [(Value::Null, "null"), (json!([]), "[]")] {
+        let ingress = json!({
+            "apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+            "metadata": {"name": "a"}, "spec": {"rules": rules},
+        });
+        let (_, message) = refused(&mut server, ingresses, &ingress);
+        let expected = format!("spec: Invalid value: {shown}: either");
+        assert!(message.contains(&expected), "{message}");
     }
+}
+
+#[test]
+fn a_finalizer_that_stands_there_twice_stays() {
+    let mut server = Server::new();
+    let mut held = map("a");
+    held["metadata"]["finalizers"] = json!(["example.com/x", "orphan", "orphan"]);
+    server.post(MAPS, &held);
+    let (_, told) = server.delete(&format!("{MAPS}/a"), &Value::Null);
+    let finalizers = &told["metadata"]["finalizers"];
+    assert_eq!(
+        *finalizers,
+        json!(["example.com/x", "orphan", "orphan"]),
+        "{told}"
+    );
+}
+
+#[test]
+fn nothing_in_it_is_a_change_of_a_frozen_map() {
+    let mut server = Server::new();
+    let mut frozen = map("a");
+    frozen["immutable"] = json!(true);
+    let (_, mut made) = server.post(MAPS, &frozen);
+    made["binaryData"] = json!({});
+    let (code, refused) = server.put(&format!("{MAPS}/a"), &made);
+    let field = &refused["details"]["causes"][0]["field"];
+    assert_eq!((code, field), (422, &json!("binaryData")), "{refused}");
+}
+
+#[test]
+fn a_status_that_comes_without_labels_leaves_those_of_the_template() {
+    let mut server = Server::new();
+    let controllers = "/api/v1/namespaces/default/replicationcontrollers";
+    let controller = json!({
+        "apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "a", "labels": {"tier": "back"}},
+        "spec": {"selector": {"app": "web"}, "template": template()},
+    });
+    let (_, mut made) = server.post(controllers, &controller);
+    made["metadata"].as_object_mut().unwrap().remove("labels");
+    made["spec"]["template"] = Value::Null;
+    made["status"] = json!({"replicas": 1});
+    let (code, told) = server.put(&format!("{controllers}/a/status"), &made);
+    assert_eq!(code, 200, "{told}");
+    assert_eq!(told["metadata"]["labels"], json!({"app": "web"}), "{told}");
 }

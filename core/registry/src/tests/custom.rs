@@ -1,31 +1,23 @@
 use serde_json::{Value, json};
 
 use super::exchanges::differences;
-use super::{Server, map};
+use super::{DEFINITIONS, Server, map, things};
 use crate::{Method, Polled, Registry, Reply};
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
 
 fn definition(plural: &str, kind: &str) -> Value {
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.example.com")},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": plural, "kind": kind},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true,
-                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
-                    "spec": {"type": "object", "properties": {
-                        "size": {"type": "integer", "default": 1, "maximum": 9},
-                    }},
-                }}},
-            }],
-        },
-    })
+    let mut definition = things(json!([{
+        "name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "spec": {"type": "object", "properties": {
+                "size": {"type": "integer", "default": 1, "maximum": 9},
+            }},
+        }}},
+    }]));
+    definition["metadata"]["name"] = format!("{plural}.example.com").into();
+    definition["spec"]["names"] = json!({"plural": plural, "kind": kind});
+    definition
 }
 
 fn thing(name: &str, spec: Value) -> Value {

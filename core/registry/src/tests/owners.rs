@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{MAPS, Server, map};
+use super::{DEFINITIONS, MAPS, Server, map, things};
 
 fn owners(object: &Value) -> Vec<&str> {
     let all = object["metadata"]["managedFields"].as_array();
@@ -47,25 +47,14 @@ fn a_patch_can_forget_all_owners() {
 fn owners_of_a_custom_object_that_is_not_of_its_type_are_dropped() {
     let mut server = Server::new();
     let definition = |size: &str| {
-        json!({
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": "things.example.com"},
-            "spec": {
-                "group": "example.com",
-                "scope": "Namespaced",
-                "names": {"plural": "things", "kind": "Thing"},
-                "versions": [{
-                    "name": "v1", "served": true, "storage": true,
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {
-                        "spec": {"type": "object", "properties": {"size": {"type": size}}},
-                    }}},
-                }],
-            },
-        })
+        things(json!([{
+            "name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "spec": {"type": "object", "properties": {"size": {"type": size}}},
+            }}},
+        }]))
     };
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    server.post(definitions, &definition("integer"));
+    server.post(DEFINITIONS, &definition("integer"));
     let things = "/apis/example.com/v1/namespaces/default/things";
     let thing = |size: Value| {
         json!({
@@ -76,7 +65,7 @@ fn owners_of_a_custom_object_that_is_not_of_its_type_are_dropped() {
     let (code, made) = server.post(things, &thing(json!(1)));
     assert_eq!((code, owners(&made)), (201, vec!["tests"]));
     // The definition changes its mind, so that what is kept is no longer of its type.
-    let path = format!("{definitions}/things.example.com");
+    let path = format!("{DEFINITIONS}/things.example.com");
     let (_, defined) = server.get(&path);
     let mut changed = definition("string");
     changed["metadata"] = defined["metadata"].clone();
@@ -100,22 +89,11 @@ fn a_write_of_the_status_forgets_all_owners_if_the_rest_of_it_is_not_of_its_type
         "spec": {"type": "object", "properties": {"ports": ports, "size": {"type": "integer"}}},
         "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
     }});
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "things", "kind": "Thing"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": schema},
-            }],
-        },
-    });
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    server.post(definitions, &definition);
+    let definition = things(json!([{
+        "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+        "schema": {"openAPIV3Schema": schema},
+    }]));
+    server.post(DEFINITIONS, &definition);
     let things = "/apis/example.com/v1/namespaces/default/things";
     let thing = json!({
         "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"},

@@ -14,6 +14,38 @@ use super::place::Place;
 use super::scalar::{self, Read};
 use crate::{Schema, Shape, TextFormat};
 
+/// The fields of metadata as Go declares them; upstream looks at them in this order and tells of the first mistake.
+const METADATA: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
+/// Where a field comes among the others of its structure: metadata comes first, its fields as declared, and the others
+/// as they are.
+fn go_order(is_root: bool, path: &str, key: &str) -> usize {
+    match path {
+        _ if is_root => usize::from(key != "metadata"),
+        "metadata" => {
+            let place = METADATA.iter().position(|field| *field == key);
+            place.unwrap_or(METADATA.len())
+        }
+        _ => 0,
+    }
+}
+
 /// Makes a value of a type of what was merged.
 pub fn convert(schema: Schema<'_>, value: Value) -> Result<Decoded, DecodeFailed> {
     let mut walk = Walk::default();
@@ -85,6 +117,8 @@ impl<'a> Walk<'a> {
     ) -> Result<Value, String> {
         let outer = self.path.len();
         let mut fields = Map::new();
+        let mut members: Vec<(String, Value)> = members.into_iter().collect();
+        members.sort_by_key(|(key, _)| go_order(outer == 0, &self.path, key));
         for (key, value) in members {
             if outer > 0 {
                 self.path.push('.');

@@ -48,6 +48,9 @@ impl Plugin for ResourceQuota {
         if quotas.is_empty() {
             return Ok(());
         }
+        for (_, quota) in &quotas {
+            scopes::check(&counted, quota)?;
+        }
         quotas.retain(|(_, quota)| matches(&counted, quota, object));
         for (_, quota) in &quotas {
             check_countable(review, &counted, quota, object)?;

@@ -5,7 +5,46 @@
 use serde_json::Value;
 
 use super::usage::{Counted, has_deadline};
-use crate::object::{Object, at};
+use crate::failure::Failure;
+use crate::kinds::label_value_mistakes;
+use crate::object::{Meta, Object, at};
+
+/// Refuses everything as long as a quota is about classes that no object can name: upstream takes their names for
+/// values of a label.
+pub(super) fn check(counted: &Counted, quota: &Object) -> Result<(), Failure> {
+    let selected = at(quota, "spec.scopeSelector.matchExpressions").as_array();
+    for one in selected.into_iter().flatten() {
+        let text = |field: &str| one[field].as_str().unwrap_or_default();
+        let (scope, operator) = (text("scopeName"), text("operator"));
+        let is_of_classes = matches!(
+            (counted, scope),
+            (Counted::Pods, "PriorityClass") | (Counted::Claims, "VolumeAttributesClass")
+        );
+        if !is_of_classes || operator == "Exists" {
+            continue;
+        }
+        let values = one["values"].as_array().into_iter().flatten();
+        let values: Vec<&str> = values.filter_map(Value::as_str).collect();
+        let mistakes = values.iter().enumerate().filter_map(|(at, value)| {
+            let why = label_value_mistakes(value).join("; ");
+            (!why.is_empty())
+                .then(|| format!("values[{at}][{scope}]: Invalid value: {value:?}: {why}"))
+        });
+        let mistakes: Vec<String> = mistakes.collect();
+        let why = match mistakes.as_slice() {
+            [] => continue,
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        };
+        let (name, values) = (quota.name(), values.join(" "));
+        let why = format!(
+            "error matching scopes of quota {name}, err: error on matching scope {{{scope} {operator} [{values}]}}: \
+             failed to parse and convert selector: {why}"
+        );
+        return Err(Failure::new(500, "", why));
+    }
+    Ok(())
+}
 
 /// Whether an object is in all scopes of a quota. What has no scopes is in none.
 pub(super) fn all_match(counted: &Counted, quota: &Object, object: &Object) -> bool {
@@ -91,6 +130,26 @@ mod tests {
             Value::Object(object) => object,
             other => panic!("{other} is not an object"),
         }
+    }
+
+    #[test]
+    fn a_quota_about_what_cannot_be_a_class_refuses_everything() {
+        let quota = |operator: &str, values: Value| {
+            let one = json!({"scopeName": "PriorityClass", "operator": operator, "values": values});
+            let selector = json!({"matchExpressions": [one]});
+            object(json!({"metadata": {"name": "a"}, "spec": {"scopeSelector": selector}}))
+        };
+        let odd = quota("In", json!(["b", "a!"]));
+        let refused = check(&Counted::Pods, &odd).expect_err("not a label");
+        let told: Value = serde_json::from_slice(&refused.body()).expect("a status");
+        assert_eq!(refused.code(), 500);
+        let told = told["message"].as_str().unwrap_or_default();
+        let expected = "error matching scopes of quota a, err: error on matching scope {PriorityClass In [b a!]}: \
+                        failed to parse and convert selector: values[1][PriorityClass]: Invalid value: \"a!\": a valid";
+        assert!(told.starts_with(expected), "{told}");
+        assert!(check(&Counted::Services, &odd).is_ok());
+        assert!(check(&Counted::Pods, &quota("In", json!(["b"]))).is_ok());
+        assert!(check(&Counted::Pods, &quota("Exists", json!(["a!"]))).is_ok());
     }
 
     #[test]
