@@ -110,6 +110,11 @@ pub(crate) fn merged(
     settle(call, &wanted, converted, told, refused)
 }
 
+/// Whether a body does not say which version it is in.
+pub(crate) fn says_no_version(body: &[u8]) -> bool {
+    Head::read(body).is_ok_and(|head| head.api_version().is_empty())
+}
+
 /// The options of a delete that were sent.
 pub(crate) fn delete_options(call: &Call<'_>) -> Result<Value, Failure> {
     let body = call.request.body;

@@ -78,7 +78,11 @@ impl Registry {
             }
         };
         flyball_protobuf::settle(API_VERSION, KIND, &mut scale);
-        if !is_settled {
+        let is_nameless = verb == "update" && decode::says_no_version(call.request.body);
+        if is_nameless && custom_scale(call).is_some() {
+            // Upstream does not find the type of such a scale, and forgets who owns it.
+            scale.meta_mut().remove("managedFields");
+        } else if !is_settled {
             note(call, &before, &mut scale);
         }
         let answer = self.rescale(call, seen, &old, &scale, chance);
@@ -154,7 +158,7 @@ fn custom_scale<'a>(call: &'a Call<'_>) -> Option<&'a custom::Scale> {
 }
 
 /// Why a scale cannot be read. Upstream does not know what the scale of a custom object is called.
-fn unread(call: &Call<'_>, refusal: Failure) -> Failure {
+pub(crate) fn unread(call: &Call<'_>, refusal: Failure) -> Failure {
     match call.resource.of_definition() {
         Some(_) if refusal.code() == 400 => Failure::bad_request(
             "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",

@@ -128,7 +128,7 @@ impl Head {
         ))
     }
 
-    fn api_version(&self) -> String {
+    pub(super) fn api_version(&self) -> String {
         match self.group.as_str() {
             "" => self.version.clone(),
             group => format!("{group}/{}", self.version),

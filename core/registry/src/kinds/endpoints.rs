@@ -17,7 +17,7 @@ use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
 use crate::field_error::FieldError;
 use crate::names;
-use crate::object::{Object, at};
+use crate::object::{Meta, Object, at};
 
 const ENDPOINTS_MAX: usize = 1000;
 const ADDRESSES_MAX: usize = 100;
@@ -53,6 +53,10 @@ pub(super) static ENDPOINT_SLICE: Sheet = Sheet {
         };
         if topologies(new) != topologies(old) {
             drop_topology(new);
+            // It was a change when it was sent.
+            let generation = old.generation() + 1;
+            let meta = new.meta_mut();
+            meta.insert("generation".to_owned(), generation.into());
         }
     },
     generation: &["addressType", "endpoints", "ports", "metadata.labels"],

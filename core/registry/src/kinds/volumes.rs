@@ -122,7 +122,13 @@ fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
     {
         csi.remove("controllerExpandSecretRef");
     }
-    if !same(&after, &before) {
+    // A source in which nothing is said is one all the same.
+    let named = |source: &Value| -> Vec<String> {
+        let fields = source.as_object().into_iter().flatten();
+        let given = fields.filter(|(_, value)| value.is_object());
+        given.map(|(field, _)| field.clone()).collect()
+    };
+    if !same(&after, &before) || named(&after) != named(&before) {
         errors.push(FieldError::forbidden(
             "spec.persistentvolumesource",
             "spec.persistentvolumesource is immutable after creation",

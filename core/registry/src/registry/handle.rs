@@ -13,7 +13,7 @@ use crate::query::Query;
 use crate::request::{Chance, Method, Request};
 use crate::selection::Selection;
 use crate::served::Kind;
-use crate::{components, documents, patch, reviews, route, sent, served, shown, versions};
+use crate::{components, documents, patch, reviews, route, scale, sent, served, shown, versions};
 
 impl Registry {
     /// Whether whoever asks may do so at all, whatever the body of the request is.
@@ -134,11 +134,17 @@ impl Registry {
         // Those that read a body do so before, and of a custom object that has no such part nothing is read.
         let part = call.path.subresource.as_str();
         let has_part = part.is_empty() || call.resource.subresource(part).is_some();
-        let is_looked_for = has_part || call.resource.of_definition().is_none();
+        let is_custom = call.resource.of_definition().is_some();
+        // Nor does anybody look at the name under which a custom object is to be made.
+        let is_made = verb == "create" && part.is_empty();
+        let is_looked_for = !is_custom || (has_part && !is_made);
         if !matches!(verb, "update" | "delete") && is_looked_for {
             call.path.check()?;
         }
-        let sent = sent::read(&call)?;
+        let sent = sent::read(&call).map_err(|refusal| match (verb, part) {
+            ("update", "scale") => scale::unread(&call, refusal),
+            _ => refusal,
+        })?;
         let request = Request {
             body: &sent.body,
             content_type: sent.content_type,

@@ -466,3 +466,59 @@ fn a_status_that_comes_without_labels_leaves_those_of_the_template() {
     assert_eq!(code, 200, "{told}");
     assert_eq!(told["metadata"]["labels"], json!({"app": "web"}), "{told}");
 }
+
+#[test]
+fn a_service_loses_the_ports_of_its_type_if_none_is_new() {
+    let mut server = Server::new();
+    let services = "/api/v1/namespaces/default/services";
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"},
+        "spec": {"type": "NodePort", "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 443}]},
+    });
+    let (_, mut made) = server.post(services, &service);
+    made["spec"]["type"] = json!("ClusterIP");
+    made["spec"]["ports"][0]["nodePort"] = json!(0);
+    let (code, told) = server.put(&format!("{services}/a"), &made);
+    assert_eq!(
+        (code, told["spec"]["ports"][1].get("nodePort")),
+        (200, None),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_not_kept_of_an_endpoint_is_a_change_all_the_same() {
+    let mut server = Server::new();
+    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    let slice = json!({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "a"},
+        "addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"], "deprecatedTopology": {"a": "b"}}],
+    });
+    server.post(slices, &slice);
+    let (_, told) = server.put(&format!("{slices}/a"), &slice);
+    assert_eq!(told["metadata"]["generation"], 2, "{told}");
+    assert_eq!(told["endpoints"][0].get("deprecatedTopology"), None);
+}
+
+#[test]
+fn a_second_source_of_a_volume_is_a_change_even_if_it_says_nothing() {
+    let mut server = Server::new();
+    let volumes = "/api/v1/persistentvolumes";
+    let volume = json!({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "a"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "nfs": {"path": "/p", "server": "s"},
+        },
+    });
+    server.post(volumes, &volume);
+    let patch = json!({"spec": {"hostPath": {}}});
+    let (_, refused) = server.patch(&format!("{volumes}/a"), "merge-patch", &patch);
+    let causes = refused["details"]["causes"].as_array().unwrap().iter();
+    let fields: Vec<&Value> = causes.map(|cause| &cause["field"]).collect();
+    let expected = [
+        "spec.hostPath.path",
+        "spec.nfs",
+        "spec.persistentvolumesource",
+    ];
+    assert_eq!(fields, expected, "{refused}");
+}

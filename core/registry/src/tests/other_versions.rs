@@ -81,3 +81,58 @@ fn a_custom_object_in_another_version_is_judged_by_that() {
     let expected = "Other in version \"v2\" cannot be handled as a Other: strict decoding error: unknown field \"metadata.odd\"";
     assert_eq!(message, expected);
 }
+
+#[test]
+fn a_scale_that_says_no_version_leaves_the_replicas_to_nobody() {
+    let mut server = Server::new();
+    let replicas = json!({"type": "object", "properties": {"replicas": {"type": "integer"}}});
+    let schema = json!({"type": "object", "properties": {"spec": replicas, "status": replicas}});
+    let scale =
+        json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"});
+    let versions = json!([{
+        "name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": schema}, "subresources": {"scale": scale},
+    }]);
+    server.post(DEFINITIONS, &things(versions));
+    let path = "/apis/example.com/v1/namespaces/default/things";
+    for (name, head, owners) in [
+        (
+            "a",
+            json!({"apiVersion": "autoscaling/v1", "kind": "Scale"}),
+            1,
+        ),
+        ("b", json!({"kind": "Scale"}), 0),
+        ("c", json!({}), 0),
+    ] {
+        let thing = json!({
+            "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}, "spec": {"replicas": 1},
+        });
+        server.post(path, &thing);
+        let mut scale = head;
+        scale["metadata"] = json!({"name": name, "namespace": "default"});
+        scale["spec"] = json!({"replicas": 2});
+        let (code, told) = server.put(&format!("{path}/{name}/scale"), &scale);
+        assert_eq!(code, 200, "{told}");
+        let (_, thing) = server.get(&format!("{path}/{name}"));
+        let all = thing["metadata"]["managedFields"].as_array();
+        let scales = all
+            .into_iter()
+            .flatten()
+            .filter(|one| one["subresource"] == "scale");
+        assert_eq!(scales.count(), owners, "{thing}");
+    }
+}
+
+#[test]
+fn nobody_looks_at_the_name_under_which_a_custom_object_is_made() {
+    let mut server = Server::new();
+    let version = json!({
+        "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}},
+    });
+    server.post(DEFINITIONS, &things(json!([version])));
+    let path = "/apis/example.com/v1/namespaces/default/things/a%2fb";
+    let thing = |name: &str| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}});
+    assert_eq!(server.post(path, &thing("a%2fb")).0, 422);
+    assert_eq!(server.post(path, &thing("a")).0, 201);
+    assert_eq!(server.get(path).0, 400);
+}

@@ -186,6 +186,11 @@ impl Run<'_> {
                 request: step.request.clone(),
                 answer: theirs,
             };
+            // What only one of both has made is removed with all else.
+            match asked.answer.is_success() {
+                true => episode.learn(&step, &asked.answer),
+                false => episode.learn(&step, &ours),
+            }
             let trail = Trail {
                 namespace: &episode.namespace,
                 before: &before,
@@ -197,7 +202,6 @@ impl Run<'_> {
                 agreed = false;
                 break;
             }
-            episode.learn(&step, &asked.answer);
             before.push(asked);
         }
         let leftovers = episode.leftovers();

@@ -59,7 +59,8 @@ pub(super) fn drop_what_the_type_lost(new: &mut Object, old: &Object) {
         lost.extend(families.iter().filter(|field| same(field, new)));
     }
     let loses_ports = needs_node_port(old) && !needs_node_port(new);
-    let drops_ports = loses_ports && node_ports(old) == node_ports(new);
+    let had = node_ports(old);
+    let drops_ports = loses_ports && node_ports(new).iter().all(|port| had.contains(port));
     let loses_health_port = needs_health_port(old) && !needs_health_port(new);
     if loses_health_port && same("healthCheckNodePort", new) {
         lost.push("healthCheckNodePort");
