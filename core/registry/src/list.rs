@@ -256,8 +256,11 @@ pub(crate) fn table_of(call: &Call<'_>, objects: &[Object], meta: Value) -> Resu
     Ok(table.render(objects, meta))
 }
 
-/// What rows of a table are to carry of their objects.
+/// What rows of a table are to carry of their objects; nobody looks at it if there is no table.
 pub(crate) fn included(call: &Call<'_>) -> Result<IncludeObject, Failure> {
+    if call.representation != Representation::Table {
+        return Ok(IncludeObject::default());
+    }
     let mut pairs = call.request.query.iter();
     let asked = pairs.find(|(key, _)| key == "includeObject");
     let asked = asked.map_or("", |(_, value)| value.as_str());

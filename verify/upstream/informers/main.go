@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
@@ -36,6 +37,8 @@ func main() {
 	updates := flag.Int("updates", 5, "how often each object is changed")
 	expire := flag.Int("expire-megabytes", 0,
 		"how much to write while watches are cut, so that the server forgets where they were; 0 leaves that out")
+	protobuf := flag.Bool("protobuf", false,
+		"let the typed clients send protobuf and take nothing else; metadata prefer it in any case")
 	limit := flag.Duration("timeout", 2*time.Minute, "how long the whole may take")
 	flag.Parse()
 	// Reflectors tell of every watch that was cut.
@@ -44,24 +47,27 @@ func main() {
 
 	ctx, cancel := context.WithTimeout(context.Background(), *limit)
 	defer cancel()
-	if err := run(ctx, *kubeconfig, *namespace, *objects, *updates, *expire); err != nil {
+	trial := trial{namespace: *namespace, objects: *objects, updates: *updates}
+	if err := run(ctx, *kubeconfig, *protobuf, &trial, *expire); err != nil {
 		fmt.Fprintf(os.Stderr, "informers: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, kubeconfig, namespace string, objects, updates, expire int) error {
+func run(ctx context.Context, kubeconfig string, protobuf bool, trial *trial, expire int) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
 	// The limits of the client are not what is examined.
 	config.QPS, config.Burst = 5000, 5000
-	clients, err := connect(config)
-	if err != nil {
+	if protobuf {
+		config.ContentType = runtime.ContentTypeProtobuf
+		config.AcceptContentTypes = runtime.ContentTypeProtobuf
+	}
+	if trial.clients, err = connect(config); err != nil {
 		return err
 	}
-	trial := trial{clients: clients, namespace: namespace, objects: objects, updates: updates}
 	steps := []struct {
 		name string
 		do   func(context.Context) error

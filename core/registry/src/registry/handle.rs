@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::negotiation::{self, Offer};
 use crate::path::{Path, ResourcePath};
 use crate::query::Query;
-use crate::request::{Chance, Method, Request};
+use crate::request::{Chance, Method, Representation, Request};
 use crate::selection::Selection;
 use crate::served::Kind;
 use crate::{components, documents, patch, reviews, route, scale, sent, served, shown, versions};
@@ -113,18 +113,21 @@ impl Registry {
             return Err(unnamed());
         }
         let offer = offer(&path, &resource);
-        let choice = negotiation::choose(request.accept, offer)?;
         let mut call = Call {
             request,
             path,
             resource,
             query: Query::default(),
-            representation: choice.representation,
+            representation: Representation::default(),
         };
-        if verb == "patch" && is_unnamed {
+        if verb == "patch" {
             patch::check_type(&call)?;
-            return Err(unnamed());
+            if is_unnamed {
+                return Err(unnamed());
+            }
         }
+        let choice = negotiation::choose(request.accept, offer)?;
+        call.representation = choice.representation;
         call.query = route::options(verb, &call)?;
         // A stream is shown in fewer ways, which is found out when everything else is in order.
         if verb == "watch" {

@@ -268,3 +268,19 @@ as_upstream! {
     definitions_live_and_go_as_upstream_lets_them: "lifecycle",
     schemas_are_kept_as_upstream_keeps_them: "schemas",
 }
+
+#[test]
+fn the_type_of_a_patch_is_looked_at_before_what_is_accepted() {
+    let mut server = Server::new();
+    server.post(DEFINITIONS, &definition("things", "Thing"));
+    let target = format!("{THINGS}/a");
+    for (kind, code) in [("strategic-merge-patch", 415), ("merge-patch", 406)] {
+        let kind = format!("application/{kind}+json");
+        let accept = "application/vnd.kubernetes.protobuf";
+        let reply = server.reply_to(Method::Patch, &target, &kind, accept, b"{}");
+        assert!(
+            matches!(reply, Reply::Answer(answer) if answer.code == code),
+            "{kind}"
+        );
+    }
+}

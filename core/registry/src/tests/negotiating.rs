@@ -123,6 +123,26 @@ fn what_is_refused_late_is_written_in_what_is_accepted_too() {
 }
 
 #[test]
+fn what_rows_carry_matters_to_tables_only() {
+    let mut server = Server::new();
+    let table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    for target in [MAPS.to_owned(), format!("{MAPS}?watch=1")] {
+        let mark = if target == MAPS { '?' } else { '&' };
+        let target = format!("{target}{mark}includeObject=Odd");
+        let reply = server.reply_to(Method::Get, &target, "", PROTOBUF, b"");
+        assert!(
+            matches!(reply, Reply::List(_) | Reply::Watch(_)),
+            "{target}"
+        );
+        let reply = server.reply_to(Method::Get, &target, "", table, b"");
+        assert!(
+            matches!(reply, Reply::Answer(answer) if answer.code == 400),
+            "{target}"
+        );
+    }
+}
+
+#[test]
 fn discovery_knows_no_version_of_the_server() {
     let mut server = Server::new();
     for (target, code) in [("/api", 406), ("/apis", 406), (MAPS, 200)] {

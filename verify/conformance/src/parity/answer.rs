@@ -1,9 +1,12 @@
 //! What a server answered, as far as a client can notice it.
 
 use anyhow::Result;
+use flyball_protobuf::ProtobufUnreadable;
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::request::PROTOBUF;
 
 /// An answer, read to its end.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,9 +46,11 @@ impl Answer {
                 .collect::<Vec<_>>()
         };
         let content_type = text("content-type").join(", ");
-        let body = match content_type.starts_with("application/yaml") {
-            true => of_yaml(&bytes),
-            false => content(&bytes),
+        let body = match content_type.split(';').next().unwrap_or_default() {
+            "application/yaml" => of_yaml(&bytes),
+            PROTOBUF if content_type.contains("stream=watch") => of_protobuf_stream(&bytes),
+            PROTOBUF => of_protobuf(&bytes),
+            _ => content(&bytes),
         };
         Ok(Self {
             code: head.status.as_u16(),
@@ -103,6 +108,48 @@ fn of_yaml(bytes: &[u8]) -> Content {
     }
 }
 
+fn of_protobuf(bytes: &[u8]) -> Content {
+    match flyball_protobuf::decode(bytes) {
+        Ok(mut document) => {
+            // Messages do not tell an empty list from none; JSON has it.
+            let is_list = document["kind"]
+                .as_str()
+                .is_some_and(|kind| kind.ends_with("List"));
+            if let (true, Some(document)) = (is_list, document.as_object_mut()) {
+                document.entry("items").or_insert_with(|| json!([]));
+            }
+            Content::Document(document)
+        }
+        Err(error) => unreadable(bytes, &error),
+    }
+}
+
+fn of_protobuf_stream(bytes: &[u8]) -> Content {
+    let mut rest = bytes;
+    let mut lines = Vec::new();
+    loop {
+        match flyball_protobuf::decode_event(rest) {
+            Ok(Some(event)) => {
+                lines.push(json!({"type": event.kind, "object": event.object}));
+                rest = event.rest;
+            }
+            Ok(None) if rest.is_empty() => break,
+            Ok(None) => return Content::Text(format!("an event broke off: {rest:?}")),
+            Err(error) => return unreadable(rest, &error),
+        }
+    }
+    // As lines of JSON are read.
+    match lines.len() {
+        0 => Content::default(),
+        1 => Content::Document(lines.remove(0)),
+        _ => Content::Stream(lines),
+    }
+}
+
+fn unreadable(bytes: &[u8], error: &ProtobufUnreadable) -> Content {
+    Content::Text(format!("{error}: {bytes:?}"))
+}
+
 fn content(bytes: &[u8]) -> Content {
     if let Ok(document) = serde_json::from_slice(bytes) {
         return Content::Document(document);
@@ -124,9 +171,30 @@ mod tests {
         assert!(matches!(content(b"{}"), Content::Document(_)));
         assert!(matches!(content(b"404 page not found\n"), Content::Text(_)));
         assert!(matches!(content(b""), Content::Text(_)));
+        assert_eq!(of_yaml(b"a: \"1\"\n"), Content::Document(json!({"a": "1"})));
+    }
+
+    #[test]
+    fn protobuf_is_read_as_json_is() {
+        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "code": 404});
+        let body = flyball_protobuf::encode(&status).unwrap();
+        assert_eq!(of_protobuf(&body), Content::Document(status.clone()));
+        assert!(matches!(of_protobuf(b"{}"), Content::Text(_)));
+        let mut list = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {}});
+        let body = flyball_protobuf::encode(&list).unwrap();
+        list["items"] = json!([]);
+        assert_eq!(of_protobuf(&body), Content::Document(list));
+        let event = json!({"type": "ERROR", "object": status});
+        let mut stream = Vec::new();
+        assert_eq!(of_protobuf_stream(&stream), Content::default());
+        flyball_protobuf::encode_event(&mut stream, "ERROR", &status).unwrap();
         assert_eq!(
-            of_yaml(b"a: \"1\"\n"),
-            Content::Document(serde_json::json!({"a": "1"}))
+            of_protobuf_stream(&stream),
+            Content::Document(event.clone())
         );
+        assert!(matches!(of_protobuf_stream(&stream[..9]), Content::Text(_)));
+        stream.extend(stream.clone());
+        let both = Content::Stream(vec![event.clone(), event]);
+        assert_eq!(of_protobuf_stream(&stream), both);
     }
 }

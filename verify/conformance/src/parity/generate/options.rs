@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Episode, LABEL};
-use crate::parity::request::Request;
+use crate::parity::request::{PROTOBUF, Request};
 
 impl Episode<'_> {
     /// Options of writes.
@@ -45,6 +45,18 @@ impl Episode<'_> {
             6 => "application/json;as=Odd;v=v1;g=meta.k8s.io,application/json",
             7 => "*/*",
             8 => "application/yaml",
+            9..12 => PROTOBUF,
+            12 => "application/vnd.kubernetes.protobuf,application/json",
+            13 => "application/json;q=0.5,application/vnd.kubernetes.protobuf;q=0.5,*/*",
+            14 => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.1"
+            }
+            15 => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,*/*"
+            }
+            16 => {
+                "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/vnd.kubernetes.protobuf"
+            }
             _ => return request,
         };
         request.accept = accept.to_owned();
