@@ -25,8 +25,9 @@ pub(super) static CONFIG_MAP: Sheet = Sheet {
         check_frozen(new, old, &["data", "binaryData"], errors);
         check_config_map(new, errors);
     }),
+    // Data that are not there are filled in as empty, so that nothing has changed if they are sent so.
     check_emptied: |emptied, old, errors| {
-        check_emptied(emptied, old, &["data", "binaryData"], errors);
+        check_emptied(emptied, old, &["binaryData"], errors);
     },
     ..Sheet::PLAIN
 };

@@ -448,6 +448,13 @@ fn nothing_in_it_is_a_change_of_a_frozen_map() {
     let (code, refused) = server.put(&format!("{MAPS}/a"), &made);
     let field = &refused["details"]["causes"][0]["field"];
     assert_eq!((code, field), (422, &json!("binaryData")), "{refused}");
+    // Data are filled in, so that there is nothing in them either way.
+    frozen.as_object_mut().unwrap().remove("data");
+    frozen["metadata"]["name"] = json!("b");
+    let (_, mut made) = server.post(MAPS, &frozen);
+    made["data"] = json!({});
+    let (code, kept) = server.put(&format!("{MAPS}/b"), &made);
+    assert_eq!(code, 200, "{kept}");
 }
 
 #[test]
