@@ -5,6 +5,8 @@
 
 mod grace;
 
+use std::collections::BTreeSet;
+
 use flyball_storage::{Revision, Transaction};
 use serde_json::{Value, json};
 
@@ -372,6 +374,11 @@ fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> 
         && object
             .finalizers()
             .all(|one| finalizers.iter().any(|kept| kept == one));
+    if is_of(call, "", "namespaces") {
+        // Those of a namespace are a set.
+        let mut seen = BTreeSet::new();
+        finalizers.retain(|one| seen.insert(one.clone()));
+    }
     match same {
         true => object.finalizers().map(str::to_owned).collect(),
         false => finalizers,

@@ -36,8 +36,7 @@ impl Registry {
             "update" => {
                 let (scale, warnings) =
                     decode::object(call).map_err(|refusal| unread(call, refusal))?;
-                check_name(call, &scale)?;
-                Some((scale, warnings, false))
+                named(call, scale, warnings, false).map(Some)?
             }
             _ => None,
         };
@@ -68,13 +67,11 @@ impl Registry {
                 let (applied, mut warnings) =
                     decode::merged(call, applied, Vec::new(), unfit, unfit)?;
                 warnings.extend(patch::told_doubles(call)?);
-                check_name(call, &applied)?;
-                (applied, warnings, true)
+                named(call, applied, warnings, true)?
             }
             None => {
                 let (scale, warnings) = patch::changed(call, before.clone())?;
-                check_name(call, &scale)?;
-                (scale, warnings, false)
+                named(call, scale, warnings, false)?
             }
         };
         flyball_protobuf::settle(API_VERSION, KIND, &mut scale);
@@ -164,6 +161,19 @@ pub(crate) fn unread(call: &Call<'_>, refusal: Failure) -> Failure {
             "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",
         ),
         _ => refusal,
+    }
+}
+
+/// A scale that is about the object of the path, with what is to be told of it, which is told in any case.
+fn named(
+    call: &Call<'_>,
+    scale: Object,
+    warnings: Vec<String>,
+    is_settled: bool,
+) -> Result<(Object, Vec<String>, bool), Failure> {
+    match check_name(call, &scale) {
+        Ok(()) => Ok((scale, warnings, is_settled)),
+        Err(refusal) => Err(refusal.warned(warnings)),
     }
 }
 

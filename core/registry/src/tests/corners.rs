@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{MAPS, Server, map, refused};
+use crate::{Method, Reply};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
@@ -436,6 +437,44 @@ fn a_finalizer_that_stands_there_twice_stays() {
         json!(["example.com/x", "orphan", "orphan"]),
         "{told}"
     );
+}
+
+#[test]
+fn the_finalizers_of_a_namespace_are_a_set() {
+    let mut server = Server::new();
+    let namespace = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "a", "finalizers": ["example.com/x", "example.com/x"]},
+    });
+    server.post("/api/v1/namespaces", &namespace);
+    let path = "/api/v1/namespaces/a?propagationPolicy=Orphan";
+    let (_, told) = server.delete(path, &Value::Null);
+    assert_eq!(
+        told["metadata"]["finalizers"],
+        json!(["example.com/x", "orphan"]),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_scale_is_told_although_it_is_of_something_else() {
+    let mut server = Server::new();
+    let sets = "/apis/apps/v1/namespaces/default/replicasets";
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template()},
+    });
+    server.post(sets, &set);
+    let scale = json!({
+        "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "b"}, "spec": {"odd": 1},
+    });
+    let path = format!("{sets}/a/scale");
+    let body = scale.to_string();
+    let reply = server.reply(Method::Put, &path, "application/json", body.as_bytes());
+    let Reply::Answer(answer) = reply else {
+        panic!("{reply:?}");
+    };
+    assert_eq!((answer.code, answer.warnings.len()), (400, 1));
 }
 
 #[test]

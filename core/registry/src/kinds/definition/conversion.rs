@@ -67,7 +67,8 @@ pub(in crate::kinds) fn check_url(url: &str, path: &str, errors: &mut Vec<FieldE
     let (rest, fragment) = url.split_once('#').unwrap_or((url, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
-    let authority = match scheme {
+    let scheme = scheme.to_ascii_lowercase();
+    let authority = match scheme.as_str() {
         "" => "",
         _ => rest.split('/').next().unwrap_or_default(),
     };
@@ -80,7 +81,7 @@ pub(in crate::kinds) fn check_url(url: &str, path: &str, errors: &mut Vec<FieldE
     };
     if scheme != "https" {
         wrong(
-            scheme,
+            &scheme,
             format!("'https' is the only allowed URL scheme{FORM}"),
         );
     }
