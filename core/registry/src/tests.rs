@@ -10,6 +10,7 @@ mod corners;
 mod custom;
 mod exchanges;
 mod lifecycle;
+mod metadata;
 mod negotiating;
 mod other_versions;
 mod owners;

@@ -169,12 +169,12 @@ impl Registry {
         }
         warnings.append(&mut effects.warnings);
         call.conclude(&mut new, &emptied);
-        if !call.query.dry_run {
+        let is_finished = is_finished(call, &new, old);
+        if !call.query.dry_run && !is_finished {
             // Only what is kept loses it.
             new.meta_mut().remove("selfLink");
         }
         managed::keep_times(&mut new, old);
-        let is_finished = is_finished(call, &new, old);
         let is_same = new == *old && !is_finished && !self.is_rewritten(call, old);
         if call.query.dry_run || is_same {
             return Ok(Answer::new(200, call.as_if_kept(&new)).warned(warnings));

@@ -7,9 +7,6 @@ use crate::{Method, Reply};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// Asks for a certificate that says `CN=rules`.
-const SIGNING_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISk1ISUNBUUF3RURFT01Bd0dBMVVFQXd3RmNuVnNaWE13V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQgpCd05DQUFTVXhqVEhLRU9SVFFLVnMwdWR5SEZZMUx3THQ3Tjd1dkpyYXB1R3FIblNVYSt2NXl4VUk1aURqQmlICmVmcjJBbkUzTDR3VmNOUGxvTHBmR3pJaXA4K1FvQUF3Q2dZSUtvWkl6ajBFQXdJRFJ3QXdSQUlnV0d4d05jTFgKbWpDak5mN3JMUFQ3V1RkTnM0MGQyQ0xFcUJxUit2YXpzc3dDSUhzT2FyZi8rZHd2ZXB3VkZKZmJJRnNTaG5kQgpuK3dlMHhDbE12ajRZaElICi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=";
-
 fn template() -> Value {
     json!({
         "metadata": {"labels": {"app": "web"}},
@@ -47,37 +44,6 @@ fn of_a_prefix_of_a_controllers_name_only_what_comes_of_it_is_judged() {
     assert_eq!(fields, ["metadata.name"]);
     let named = json!({"generateName": "Gen_", "name": "a"});
     assert_eq!(server.post(controllers, &controller(named)).0, 201);
-}
-
-#[test]
-fn a_link_to_itself_is_told_only_of_what_is_not_kept() {
-    let mut server = Server::new();
-    server.post(MAPS, &map("a"));
-    let mut linked = map("a");
-    linked["metadata"]["selfLink"] = json!("/x");
-    for (query, told) in [("?dryRun=All", json!("/x")), ("", Value::Null)] {
-        let (_, answer) = server.put(&format!("{MAPS}/a{query}"), &linked);
-        assert_eq!(answer["metadata"]["selfLink"], told, "{query}");
-    }
-}
-
-#[test]
-fn who_sends_another_end_of_an_object_owns_it() {
-    let mut server = Server::new();
-    let mut held = map("a");
-    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
-    server.post(MAPS, &held);
-    let path = format!("{MAPS}/a");
-    let (_, ending) = server.delete(&path, &Value::Null);
-    let end = ending["metadata"]["deletionTimestamp"].clone();
-    let mut other = ending.clone();
-    other["metadata"]["deletionTimestamp"] = json!("2001-01-01T00:00:00Z");
-    let (code, kept) = server.put(&format!("{path}?fieldManager=me"), &other);
-    assert_eq!((code, &kept["metadata"]["deletionTimestamp"]), (200, &end));
-    let owners = kept["metadata"]["managedFields"].as_array().unwrap();
-    let mine = owners.iter().find(|owner| owner["manager"] == "me");
-    let fields = json!({"f:metadata": {"f:deletionTimestamp": {}}});
-    assert_eq!(mine.unwrap()["fieldsV1"], fields);
 }
 
 #[test]
@@ -314,20 +280,6 @@ fn an_eviction_that_is_tried_in_an_odd_way_is_refused() {
 }
 
 #[test]
-fn a_namespace_that_goes_for_good_is_told_once_more() {
-    let mut server = Server::new();
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
-    server.post("/api/v1/namespaces", &namespace);
-    let path = "/api/v1/namespaces/a";
-    server.put(&format!("{path}/finalize"), &namespace);
-    for _ in ["told to go", "gone"] {
-        let (code, told) = server.delete(path, &Value::Null);
-        assert_eq!((code, &told["kind"]), (200, &json!("Namespace")), "{told}");
-    }
-    assert_eq!(server.get(path).0, 404);
-}
-
-#[test]
 fn of_a_signing_request_the_name_is_looked_at_last() {
     let mut server = Server::new();
     let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -367,49 +319,6 @@ fn an_annotation_without_a_value_is_a_change_of_a_deployment() {
 }
 
 #[test]
-fn who_applies_nothing_that_counts_owns_nothing_any_more() {
-    let mut server = Server::new();
-    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
-    let request = json!({
-        "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
-        "metadata": {"name": "a", "labels": {"app": "web"}},
-        "spec": {"request": SIGNING_REQUEST, "signerName": "example.com/signer", "usages": ["client auth"]},
-    });
-    let path = format!("{requests}/a?fieldManager=alice");
-    let (code, told) = server.patch(&path, "apply", &request);
-    let owners = told["metadata"]["managedFields"].as_array().unwrap();
-    assert_eq!((code, owners.len()), (201, 1), "{told}");
-    let mut fewer = request.clone();
-    fewer["metadata"] = json!({"name": "a"});
-    let (code, told) = server.patch(&path, "apply", &fewer);
-    assert_eq!(code, 200, "{told}");
-    assert_eq!(told["metadata"].get("labels"), None);
-    assert_eq!(told["metadata"].get("managedFields"), None, "{told}");
-}
-
-#[test]
-fn an_object_whose_owners_cannot_be_found_is_told_before_owners_that_were_sent() {
-    let mut server = Server::new();
-    let accounts = "/api/v1/namespaces/default/serviceaccounts";
-    let account = json!({
-        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}, "secrets": [{"kind": "Secret"}],
-    });
-    assert_eq!(server.post(accounts, &account).0, 201);
-    let applied = json!({
-        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "managedFields": []},
-    });
-    let path = format!("{accounts}/a?fieldManager=alice");
-    let (code, refused) = server.patch(&path, "apply", &applied);
-    let message = refused["message"].as_str().unwrap();
-    let expected = "failed to create manager for existing fields: ";
-    assert_eq!(
-        (code, message.starts_with(expected)),
-        (500, true),
-        "{message}"
-    );
-}
-
-#[test]
 fn rules_that_are_none_are_told_from_none() {
     let mut server = Server::new();
     let ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
@@ -422,38 +331,6 @@ fn rules_that_are_none_are_told_from_none() {
         let expected = format!("spec: Invalid value: {shown}: either");
         assert!(message.contains(&expected), "{message}");
     }
-}
-
-#[test]
-fn a_finalizer_that_stands_there_twice_stays() {
-    let mut server = Server::new();
-    let mut held = map("a");
-    held["metadata"]["finalizers"] = json!(["example.com/x", "orphan", "orphan"]);
-    server.post(MAPS, &held);
-    let (_, told) = server.delete(&format!("{MAPS}/a"), &Value::Null);
-    let finalizers = &told["metadata"]["finalizers"];
-    assert_eq!(
-        *finalizers,
-        json!(["example.com/x", "orphan", "orphan"]),
-        "{told}"
-    );
-}
-
-#[test]
-fn the_finalizers_of_a_namespace_are_a_set() {
-    let mut server = Server::new();
-    let namespace = json!({
-        "apiVersion": "v1", "kind": "Namespace",
-        "metadata": {"name": "a", "finalizers": ["example.com/x", "example.com/x"]},
-    });
-    server.post("/api/v1/namespaces", &namespace);
-    let path = "/api/v1/namespaces/a?propagationPolicy=Orphan";
-    let (_, told) = server.delete(path, &Value::Null);
-    assert_eq!(
-        told["metadata"]["finalizers"],
-        json!(["example.com/x", "orphan"]),
-        "{told}"
-    );
 }
 
 #[test]

@@ -180,3 +180,17 @@ pub(in crate::kinds) fn check_reviews(
         errors.push(FieldError::invalid(path, reviews.clone(), detail));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_may_be_written_in_any_case() {
+        for (url, mistakes) in [("https://a/b", 0), ("HTTPS://a/b", 0), ("http://a/b", 1)] {
+            let mut errors = Vec::new();
+            check_url(url, "url", &mut errors);
+            assert_eq!(errors.len(), mistakes, "{url}");
+        }
+    }
+}
