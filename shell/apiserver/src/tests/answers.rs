@@ -66,6 +66,59 @@ async fn answers_look_as_they_were_asked_for() {
 }
 
 #[tokio::test]
+async fn whoever_asks_for_protobuf_is_answered_in_it() {
+    let served = Served::start(Limits::default()).await;
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let accept = format!("Accept: {protobuf}\r\nUser-Agent: curl/8\r\n");
+    for (target, code, kind) in [
+        ("/api/v1/namespaces/default", 200, "Namespace"),
+        ("/api/v1/namespaces", 200, "NamespaceList"),
+        ("/api/v1/namespaces/nix", 404, "Status"),
+        ("/apis", 200, "APIGroupList"),
+        ("/version", 406, "Status"),
+    ] {
+        let told = served.get(target, &accept).await;
+        let of = told.header("content-type");
+        assert_eq!((told.code, of), (code, Some(protobuf)), "{target}");
+        let read = flyball_protobuf::decode(&told.body).unwrap();
+        assert_eq!(read["kind"], kind, "{target}");
+    }
+    let packed = format!("{accept}Accept-Encoding: gzip\r\n");
+    let told = served.get(ROLES, &packed).await;
+    assert_eq!(told.header("content-type"), Some(protobuf));
+    // Within the process too.
+    let user = flyball_rbac::User::of_groups("admin", &[flyball_rbac::MASTERS]);
+    let request = Request::builder()
+        .uri("/api/v1/namespaces/default")
+        .header("Accept", protobuf)
+        .body(bytes::Bytes::new())
+        .unwrap();
+    let response = served.server.answer(request, &user).await;
+    assert_eq!(response.headers()["content-type"], protobuf);
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(flyball_protobuf::decode(&body).is_ok());
+}
+
+#[tokio::test]
+async fn watches_are_told_in_protobuf() {
+    let served = Served::start(Limits::default()).await;
+    let watch = "/api/v1/namespaces?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Ddefault";
+    let user = flyball_rbac::User::of_groups("admin", &[flyball_rbac::MASTERS]);
+    let request = Request::builder()
+        .uri(watch)
+        .header("Accept", "application/vnd.kubernetes.protobuf")
+        .body(bytes::Bytes::new())
+        .unwrap();
+    let response = served.server.answer(request, &user).await;
+    let stream = "application/vnd.kubernetes.protobuf;stream=watch";
+    assert_eq!(response.headers()["content-type"], stream);
+    let told = response.into_body().collect().await.unwrap().to_bytes();
+    let event = flyball_protobuf::decode_event(&told).unwrap().unwrap();
+    assert_eq!((event.kind, event.rest), ("ADDED", &b""[..]));
+    assert_eq!(event.object["metadata"]["name"], "default");
+}
+
+#[tokio::test]
 async fn large_lists_are_packed() {
     let served = Served::start(Limits::default()).await;
     let maps = "/api/v1/namespaces/default/configmaps";
