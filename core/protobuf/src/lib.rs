@@ -17,6 +17,7 @@ mod envelope;
 mod error;
 mod forms;
 mod message;
+mod order;
 mod settle;
 mod table;
 #[cfg(test)]
@@ -27,4 +28,5 @@ mod writer;
 pub use encode::{encode, encode_event, encode_list};
 pub use envelope::{Event, decode, decode_event, is_protobuf};
 pub use error::{ProtobufFault, ProtobufUnreadable};
+pub use order::declared_fields;
 pub use settle::{settle, store};

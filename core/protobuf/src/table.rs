@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-static TEXT: &str = include_str!("table.txt");
+pub(crate) static TEXT: &str = include_str!("table.txt");
 
 /// The package of what all groups share.
 const META: &str = "meta.k8s.io/v1";

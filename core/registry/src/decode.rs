@@ -102,7 +102,7 @@ pub(crate) fn merged(
     unconverted: impl Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
     let wanted = Wanted::of(call);
-    let converted = convert(wanted.schema, merged);
+    let converted = convert(wanted.schema, merged, &flyball_protobuf::declared_fields);
     let converted = converted.map_err(|error| refused(&error.to_string()))?;
     if let Some(why) = unconvertible(&wanted, &converted.value) {
         return Err(unconverted(&why));

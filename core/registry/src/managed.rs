@@ -135,6 +135,7 @@ fn with_change_from<T>(call: &Call<'_>, blank: &Value, then: impl FnOnce(&Change
         blank,
         ignored: &ignored,
         convert: &convert,
+        keeps_nulls: custom.is_some(),
         now: call.request.now,
     })
 }

@@ -226,6 +226,7 @@ fn with_change<T>(call: &Call<'_>, then: impl FnOnce(&Change<'_>) -> T) -> T {
         blank: &blank,
         ignored: &ignored,
         convert: &no_other_version,
+        keeps_nulls: false,
         now: call.request.now,
     })
 }

@@ -25,8 +25,8 @@ pub use custom::{
     value_faults_of_update, value_type,
 };
 pub use decode::{
-    DecodeFailed, Decoded, StrictFault, convert, decode, decode_custom, decode_value, head_of,
-    json_mistake, prune, read_head, read_json, read_json_strict, strict_message,
+    Declared, DecodeFailed, Decoded, StrictFault, convert, decode, decode_custom, decode_value,
+    head_of, json_mistake, prune, read_head, read_json, read_json_strict, strict_message,
 };
 pub use go_types::{go_json, go_text, is_go_empty};
 pub use resource::{Resource, Subresource};

@@ -59,6 +59,8 @@ pub struct Change<'a> {
     pub ignored: &'a FieldSet,
     /// The object in other versions, for owners that wrote in those.
     pub convert: &'a Convert<'a>,
+    /// Whether a field that is emptied stays as null, as in custom objects, which are no structures.
+    pub keeps_nulls: bool,
     /// When it is made.
     pub now: Timestamp,
 }

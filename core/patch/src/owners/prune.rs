@@ -59,7 +59,11 @@ pub(super) fn prune<'a>(
         .difference(&pruned.fields())
         .intersection(&owned);
     let today = |emptied| then.without(&gone, emptied).at(change.api_version, change);
-    match (today(Emptied::Null), today(Emptied::Absent)) {
+    let stored = match change.keeps_nulls {
+        true => Emptied::Null,
+        false => Emptied::Absent,
+    };
+    match (today(Emptied::Null), today(stored)) {
         (Some(with_nulls), Some(stored)) => Pruned {
             with_nulls,
             object: stored.object,

@@ -56,6 +56,7 @@ impl World {
             blank: &self.blank,
             ignored: &self.ignored,
             convert: &no_other_version,
+            keeps_nulls: false,
             now: Timestamp::from_unix_seconds(self.seconds),
         }
     }

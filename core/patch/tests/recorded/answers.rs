@@ -72,6 +72,7 @@ fn owners_are_who_they_were_there() {
             blank: &blank,
             ignored: &ignored,
             convert: &no_other_version,
+            keeps_nulls: false,
             now: Timestamp::UNIX_EPOCH,
         };
         let live = record.get("live").filter(|live| !live.is_null());

@@ -151,3 +151,27 @@ fn owners_of_a_policy_that_is_not_told_lose_it_when_it_is_left_out() {
     let (code, replaced) = server.put(&path, &patched);
     assert_eq!((code, owns(&replaced)), (200, false), "{replaced}");
 }
+
+#[test]
+fn what_an_apply_leaves_empty_in_a_custom_object_is_null() {
+    let mut server = Server::new();
+    let definition = things(json!([{
+        "name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "data": {"type": "object", "additionalProperties": {"type": "string"}},
+            "count": {"type": "integer"},
+        }}},
+    }]));
+    server.post(DEFINITIONS, &definition);
+    let things = "/apis/example.com/v1/namespaces/default/things";
+    let thing = |name: &str, data: Value| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}, "data": data});
+    for (name, held, code) in [("a", json!({}), 422), ("b", json!({"x": "y"}), 200)] {
+        server.post(things, &thing(name, held));
+        let path = format!("{things}/{name}?fieldManager=me");
+        server.patch(&path, "apply", &thing(name, json!({"a": "b"})));
+        let mut without = thing(name, Value::Null);
+        without.as_object_mut().unwrap().remove("data");
+        let (answered, told) = server.patch(&path, "apply", &without);
+        assert_eq!(answered, code, "{told}");
+    }
+}

@@ -131,3 +131,29 @@ fn where_fields_are_not_looked_at_patches_are_read_by_other_libraries() {
     let (answer, _) = raw(&mut server, &path, "merge-patch+json", "[]");
     assert_eq!(answer.code, 422);
 }
+
+#[test]
+fn of_two_mistakes_that_which_upstream_declares_first_is_told() {
+    let mut server = Server::new();
+    let ranges = "/api/v1/namespaces/default/limitranges";
+    let range = json!({
+        "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a"},
+        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "1"}}]},
+    });
+    assert_eq!(server.post(ranges, &range).0, 201);
+    let patches = [
+        (
+            json!({"spec": {"limits": [{"max": {"cpu": "no!"}, "type": 7}]}}),
+            "cannot convert int64 to v1.LimitType",
+        ),
+        (
+            json!({"metadata": {"labels": "x", "resourceVersion": 7}}),
+            "cannot convert int64 to string",
+        ),
+    ];
+    for (patch, why) in patches {
+        let (_, refused) = server.patch(&format!("{ranges}/a"), "strategic-merge-patch", &patch);
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.ends_with(why), "{message}");
+    }
+}

@@ -14,41 +14,23 @@ use super::place::Place;
 use super::scalar::{self, Read};
 use crate::{Schema, Shape, TextFormat};
 
-/// The fields of metadata as Go declares them; upstream looks at them in this order and tells of the first mistake.
-const METADATA: [&str; 15] = [
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-];
-
-/// Where a field comes among the others of its structure: metadata comes first, its fields as declared, and the others
-/// as they are.
-fn go_order(is_root: bool, path: &str, key: &str) -> usize {
-    match path {
-        _ if is_root => usize::from(key != "metadata"),
-        "metadata" => {
-            let place = METADATA.iter().position(|field| *field == key);
-            place.unwrap_or(METADATA.len())
-        }
-        _ => 0,
-    }
-}
+/// The fields of a type, by its name, in the order in which Go declares them.
+pub type Declared<'a> = dyn Fn(&str) -> Vec<&'static str> + 'a;
 
 /// Makes a value of a type of what was merged.
-pub fn convert(schema: Schema<'_>, value: Value) -> Result<Decoded, DecodeFailed> {
-    let mut walk = Walk::default();
+///
+/// Of several mistakes the first is told in the order in which upstream's structures are declared.
+pub fn convert(
+    schema: Schema<'_>,
+    value: Value,
+    declared: &Declared<'_>,
+) -> Result<Decoded, DecodeFailed> {
+    let mut walk = Walk {
+        declared,
+        path: String::new(),
+        place: Place::default(),
+        unknown: Vec::new(),
+    };
     let value = walk.value(schema, value);
     let value = value.map_err(DecodeFailed::Unreadable)?;
     let mut strict = walk.unknown;
@@ -59,8 +41,8 @@ pub fn convert(schema: Schema<'_>, value: Value) -> Result<Decoded, DecodeFailed
     })
 }
 
-#[derive(Default)]
 struct Walk<'a> {
+    declared: &'a Declared<'a>,
     /// Where the walk is, as upstream names it: keys of maps are left out.
     path: String,
     /// Where it is, as Go names types.
@@ -117,18 +99,22 @@ impl<'a> Walk<'a> {
     ) -> Result<Value, String> {
         let outer = self.path.len();
         let mut fields = Map::new();
-        let mut members: Vec<(String, Value)> = members.into_iter().collect();
-        members.sort_by_key(|(key, _)| go_order(outer == 0, &self.path, key));
-        for (key, value) in members {
+        let mut members = members.into_iter();
+        while let Some((key, value)) = members.next() {
             if outer > 0 {
                 self.path.push('.');
             }
             self.path.push_str(&key);
             match schema.field_named(&key) {
                 Some(field) => {
-                    let outer_place = self.place.enter(schema, &field.name);
-                    let value = self.value(schema.at(field.of), value)?;
-                    self.place.leave(outer_place);
+                    let here = self.place.mark();
+                    self.place.enter(schema, &field.name);
+                    let value = self.value(schema.at(field.of), value);
+                    self.place.back_to(here);
+                    let value = match value {
+                        Ok(value) => value,
+                        Err(why) => return Err(self.earlier(schema, &key, members).unwrap_or(why)),
+                    };
                     if !value.is_null() {
                         fields.insert(key, value);
                     }
@@ -139,6 +125,29 @@ impl<'a> Walk<'a> {
             self.path.truncate(outer);
         }
         Ok(Value::Object(fields))
+    }
+
+    /// What is wrong with a field that is declared before this one, if there is one among these.
+    fn earlier(
+        &mut self,
+        schema: Schema<'a>,
+        field: &str,
+        others: impl Iterator<Item = (String, Value)>,
+    ) -> Option<String> {
+        let declared = (self.declared)(schema.get().name.as_str());
+        let place = |field: &str| declared.iter().position(|one| *one == field);
+        let at = place(field)?;
+        let is_before = |other: &str| place(other).is_some_and(|other| other < at);
+        let mut others: Vec<_> = others.filter(|(name, _)| is_before(name)).collect();
+        others.sort_by_key(|(name, _)| place(name));
+        others.into_iter().find_map(|(name, value)| {
+            let field = schema.field_named(&name)?;
+            let here = self.place.mark();
+            self.place.enter(schema, &field.name);
+            let value = self.value(schema.at(field.of), value);
+            self.place.back_to(here);
+            value.err()
+        })
     }
 
     fn items(&mut self, of: Schema<'a>, items: Vec<Value>) -> Result<Value, String> {
@@ -227,7 +236,9 @@ mod tests {
     fn why(kind: &str, value: Value) -> String {
         let group = if kind == "Deployment" { "apps" } else { "" };
         let schema = builtin().kind(group, "v1", kind).unwrap();
-        convert(schema, value).unwrap_err().to_string()
+        convert(schema, value, &|_| Vec::new())
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -239,7 +250,8 @@ mod tests {
             (json!(-1), json!(-1)),
             (json!(1e300), json!(0)),
         ] {
-            let object = convert(schema, json!({"spec": {"replicas": sent}})).unwrap();
+            let object =
+                convert(schema, json!({"spec": {"replicas": sent}}), &|_| Vec::new()).unwrap();
             assert_eq!(object.value["spec"]["replicas"], kept);
         }
         let fraction = json!({"spec": {"replicas": 1.5}});
@@ -304,7 +316,7 @@ mod tests {
         let schema = builtin().kind("", "v1", "Pod").unwrap();
         let sent =
             json!({"zoo": 1, "spec": {"containers": [{"a": null}], "bar": 1, "hostname": null}});
-        let read = convert(schema, sent).unwrap();
+        let read = convert(schema, sent, &|_| Vec::new()).unwrap();
         let told: Vec<_> = read.strict.iter().map(StrictFault::path).collect();
         assert_eq!(told, ["spec.bar", "spec.containers[0].a", "zoo"]);
         assert_eq!(read.value, json!({"spec": {"containers": [{}]}}));

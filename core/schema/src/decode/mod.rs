@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::Schema;
 use seed::{Seed, State};
 
-pub use convert::convert;
+pub use convert::{Declared, convert};
 pub use fault::{DecodeFailed, StrictFault, strict_message};
 pub use head::{head_of, read_head, read_json, read_json_strict};
 

@@ -26,6 +26,17 @@ impl<'a> Place<'a> {
         self.below = below;
     }
 
+    /// Where the decoder is, to come back to it from wherever it gave up.
+    pub(super) fn mark(&self) -> (usize, usize) {
+        (self.fields.len(), self.below)
+    }
+
+    /// Goes back to where it was.
+    pub(super) fn back_to(&mut self, (fields, below): (usize, usize)) {
+        self.fields.truncate(fields);
+        self.below = below;
+    }
+
     /// Goes to an item of a list or a value of a map.
     pub(super) fn descend(&mut self) {
         self.below += 1;
