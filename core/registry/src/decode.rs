@@ -110,6 +110,12 @@ pub(crate) fn merged(
     settle(call, &wanted, converted, told, refused)
 }
 
+/// Why it cannot be read what a value says that it is: that is not a text.
+pub(crate) fn head_mistake(value: &Value) -> Option<String> {
+    let is_odd = |field: &str| !matches!(value[field], Value::Null | Value::String(_));
+    (is_odd("kind") || is_odd("apiVersion")).then(|| Head::of(value).err())?
+}
+
 /// Whether a body does not say which version it is in.
 pub(crate) fn says_no_version(body: &[u8]) -> bool {
     Head::read(body).is_ok_and(|head| head.api_version().is_empty())

@@ -149,7 +149,11 @@ impl Registry {
                 mistakes
             }
             Part::Status => rules.validate_status_update(&new, old),
-            Part::Other => rules.validate_part(&call.path.subresource, &new, old),
+            Part::Other => {
+                let mut mistakes = rules.validate_part(&call.path.subresource, &new, old);
+                mistakes.extend(rules.validate_emptied(&emptied, old));
+                mistakes
+            }
         });
         if !errors.is_empty() {
             let (group, kind) = custom::told_kind(call, &new);

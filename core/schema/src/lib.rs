@@ -21,7 +21,7 @@ mod types;
 pub use builtin::{BuiltIn, builtin, described, digest};
 pub use custom::{
     SchemaFault, SchemaFaultKind, ValueFault, apply_defaults, custom_resource, custom_type,
-    drop_nulls, go_number, is_known_format, structural_faults, value_faults,
+    drop_nulls, go_number, is_known_format, list_faults, structural_faults, value_faults,
     value_faults_of_update, value_type,
 };
 pub use decode::{

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::embedded;
 use super::kind::Custom;
-use crate::decode::{Wanted, check_head, check_language, tell_strict, unrecognized};
+use crate::decode::{Wanted, check_head, check_language, head_mistake, tell_strict, unrecognized};
 use crate::failure::Failure;
 use crate::field_error::FieldError;
 use crate::object::Object;
@@ -90,6 +90,9 @@ pub(crate) fn check(
     told: Vec<String>,
     refused: &dyn Fn(&str) -> Failure,
 ) -> Result<(Object, Vec<String>), Failure> {
+    if let Some(why) = head_mistake(&sent) {
+        return Err(refused(&why));
+    }
     let whole = match is_of_path(call, &sent) {
         true => Value::Null,
         false => sent.clone(),
@@ -210,9 +213,9 @@ fn by_its_own_schema(
 /// What is wrong with what a custom object says that it is. It is validated when everything else is settled, so that
 /// a new object has its name by then.
 pub(crate) fn type_mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError> {
-    if call.resource.of_definition().is_none() {
+    let Some(custom) = call.resource.of_definition() else {
         return Vec::new();
-    }
+    };
     let expected = [
         ("kind", call.resource.kind.to_string()),
         ("apiVersion", call.resource.api_version()),
@@ -223,7 +226,12 @@ pub(crate) fn type_mistakes(call: &Call<'_>, object: &Object) -> Vec<FieldError>
         (found != expected)
             .then(|| FieldError::invalid(field, found, format!("must be {expected}")))
     });
-    wrong.collect()
+    let mut wrong: Vec<FieldError> = wrong.collect();
+    if !wrong.is_empty() {
+        // Lists are looked at by the schema of the path whatever the kind.
+        wrong.extend(custom.list_mistakes(object));
+    }
+    wrong
 }
 
 /// The group and kind of an object in a refusal: of a custom object as it says them.

@@ -2,7 +2,9 @@
 //!
 //! Upstream: `apiextensions-apiserver/pkg/registry/customresource/{strategy,validator}.go`.
 
-use flyball_schema::{Shape, ValueFault, apply_defaults, value_faults, value_faults_of_update};
+use flyball_schema::{
+    Shape, ValueFault, apply_defaults, list_faults, value_faults, value_faults_of_update,
+};
 use serde_json::Value;
 
 use super::embedded;
@@ -124,6 +126,12 @@ impl Rules for Custom {
 }
 
 impl Custom {
+    /// What is wrong with lists whose items must be told apart.
+    pub(super) fn list_mistakes(&self, object: &Object) -> Vec<FieldError> {
+        let faults = list_faults(self.schema(), &Value::Object(object.clone()));
+        faults.into_iter().map(told).collect()
+    }
+
     fn mistakes(&self, object: &Object, faults: Vec<ValueFault>) -> Vec<FieldError> {
         // Lists whose items cannot be told apart are looked at last.
         let (doubles, faults): (Vec<_>, Vec<_>) = faults

@@ -82,7 +82,11 @@ impl Head {
     /// whether it is wanted is another question. Events of both groups are the same kind to upstream.
     pub(super) fn misfit(&self, wanted: &Wanted<'_>) -> Option<String> {
         let same_kind = self.kind == wanted.kind && package(&self.group) == package(wanted.group);
-        (!same_kind).then(|| {
+        // Upstream can make a ReplicaSet of its predecessor.
+        let is_successor = (self.group.as_str(), self.kind.as_str())
+            == ("", "ReplicationController")
+            && (wanted.group, wanted.kind) == ("apps", "ReplicaSet");
+        (!same_kind && !is_successor).then(|| {
             format!(
                 "converting ({}.{}) to ({}.{}): unknown conversion",
                 self.version,

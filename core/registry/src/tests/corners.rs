@@ -445,3 +445,25 @@ fn a_second_source_of_a_volume_is_a_change_even_if_it_says_nothing() {
     ];
     assert_eq!(fields, expected, "{refused}");
 }
+
+#[test]
+fn an_ephemeral_container_has_no_ports_not_even_none() {
+    let mut server = Server::new();
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+    });
+    server.post(PODS, &pod);
+    let container = json!({"name": "debug", "image": "busybox", "ports": []});
+    let patch = json!({"spec": {"ephemeralContainers": [container]}});
+    let (_, refused) = server.patch(
+        &format!("{PODS}/a/ephemeralcontainers"),
+        "merge-patch",
+        &patch,
+    );
+    let cause = &refused["details"]["causes"][0];
+    assert_eq!(
+        cause["field"], "spec.ephemeralContainers[0].ports",
+        "{refused}"
+    );
+}

@@ -136,3 +136,44 @@ fn nobody_looks_at_the_name_under_which_a_custom_object_is_made() {
     assert_eq!(server.post(path, &thing("a")).0, 201);
     assert_eq!(server.get(path).0, 400);
 }
+
+#[test]
+fn lists_of_a_custom_object_are_looked_at_whatever_its_kind() {
+    let mut server = Server::new();
+    let ports = json!({
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+    });
+    let schema = json!({"type": "object", "properties": {"ports": ports}});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    server.post(DEFINITIONS, &things(json!([version])));
+    let path = "/apis/example.com/v1/namespaces/default/things";
+    let thing = json!({
+        "apiVersion": "example.com/v1", "kind": "Odd", "metadata": {"name": "a"}, "ports": [[]],
+    });
+    let (_, message) = refused(&mut server, path, &thing);
+    let expected = "kind: Invalid value: \"Odd\": must be Thing, ports[0]: Invalid value: []: must be an object for an \
+                    array of list-type map";
+    assert!(message.contains(expected), "{message}");
+    // A kind that is no text cannot be read.
+    let thing = json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}});
+    server.post(path, &thing);
+    let (code, told) = server.patch(&format!("{path}/a"), "merge-patch", &json!({"kind": 7}));
+    assert_eq!(
+        (code, &told["details"]["causes"][0]["field"]),
+        (422, &json!("patch")),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_replica_set_can_be_made_of_its_predecessor_but_for_the_version() {
+    let mut server = Server::new();
+    let sets = "/apis/apps/v1/namespaces/default/replicasets";
+    let controller =
+        json!({"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "a"}});
+    let (_, message) = refused(&mut server, sets, &controller);
+    let expected =
+        "the API version in the data (v1) does not match the expected API version (apps/v1)";
+    assert_eq!(message, expected);
+}

@@ -19,7 +19,7 @@ pub use defaults::{apply_defaults, drop_nulls};
 pub use formats::is_known as is_known_format;
 pub use go_number::go_number;
 pub use structural::{SchemaFault, SchemaFaultKind, structural_faults};
-pub use validate::{value_faults, value_faults_of_update};
+pub use validate::{list_faults, value_faults, value_faults_of_update};
 
 /// The resource that a version of a CustomResourceDefinition defines, with the arena of its types.
 ///

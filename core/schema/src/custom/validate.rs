@@ -25,6 +25,13 @@ pub fn value_faults(
     faults.found
 }
 
+/// What is wrong with the lists of a custom resource whose items must be told apart.
+pub fn list_faults(schema: Schema<'_>, value: &Value) -> Vec<ValueFault> {
+    let mut faults = Faults::new(&|_, _| true);
+    duplicates(&mut faults, schema, value, "");
+    faults.found
+}
+
 /// All that is wrong with what an update makes of `old`. Values that stay as they are, at a place that can be told
 /// from its neighbours, are not looked at: a schema that became stricter must not hold up who changes something else.
 pub fn value_faults_of_update(

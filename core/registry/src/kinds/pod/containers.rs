@@ -20,6 +20,7 @@ const KEEPERS: [&str; 4] = [
     "startupProbe",
 ];
 /// What containers that come later cannot have, in the order of upstream's type.
+const NOT_SET: &str = "cannot be set for an Ephemeral Container";
 const NOT_EPHEMERAL: [&str; 7] = [
     "ports",
     "resources",
@@ -105,7 +106,6 @@ fn check_ephemeral<'v>(
         if !target.is_empty() && !others.contains(target.text()) {
             errors.push(target.not_found());
         }
-        let why = "cannot be set for an Ephemeral Container";
         let fields = NOT_EPHEMERAL.map(|field| container.get(field));
         for (at, field) in fields.iter().enumerate() {
             // Lists and amounts may be there without anything in them.
@@ -114,18 +114,33 @@ fn check_ephemeral<'v>(
                 _ => field.is_set(),
             };
             if is_given {
-                errors.push(field.forbidden(why));
+                errors.push(field.forbidden(NOT_SET));
             }
         }
         let mounts = container.get("volumeMounts");
         for mount in mounts.items() {
             for path in [mount.get("subPath"), mount.get("subPathExpr")] {
                 if !path.is_empty() {
-                    errors.push(path.forbidden(why));
+                    errors.push(path.forbidden(NOT_SET));
                 }
             }
         }
     }
+}
+
+/// Lists without anything in them that an ephemeral container cannot have all the same.
+pub(super) fn emptied_mistakes(emptied: &[String]) -> Vec<FieldError> {
+    let is_list = |place: &&String| {
+        let field = place.strip_prefix("spec.ephemeralContainers[");
+        let field = field
+            .and_then(|rest| rest.split_once("]."))
+            .map(|(_, field)| field);
+        matches!(field, Some("ports" | "resizePolicy"))
+    };
+    let lists = emptied.iter().filter(is_list);
+    lists
+        .map(|place| FieldError::forbidden(place.as_str(), NOT_SET))
+        .collect()
 }
 
 fn check_name_is_unique<'v>(

@@ -158,6 +158,10 @@ impl Rules for Pod {
         errors
     }
 
+    fn validate_emptied(&self, emptied: &[String], _old: &Object) -> Vec<FieldError> {
+        containers::emptied_mistakes(emptied)
+    }
+
     fn warnings(&self, pod: &Object) -> Vec<String> {
         let wrong = names::mistakes(NameRule::Label, pod.name(), false);
         if wrong.is_empty() {
