@@ -11,7 +11,7 @@ use crate::answer::{Answer, Layout};
 use crate::discovery;
 use crate::failure::Failure;
 use crate::negotiation::{
-    Choice, Media, Offer, ROUTED, check_route, choose, preferred, unacceptable,
+    Choice, Media, Offer, ROUTED, check_route, choose, choose_discovery, preferred, unacceptable,
 };
 use crate::request::{Method, Representation, Request};
 use crate::served::Served;
@@ -36,16 +36,22 @@ pub(crate) fn answer(
             check_route(request.accept, &[Media::Json.name()])?;
             Choice::default()
         }
-        ["api"] => routed(request, Offer::Discovery)?,
+        ["api"] => {
+            check_routed(request)?;
+            choose_discovery(request.accept)?
+        }
         ["apis", group, version] if !served.has_version(group, version) => return Ok(None),
         // Groups of custom resources are no matter of the router's.
         ["apis", group, _] if !served.has_built_in(group) => {
             check_method(request)?;
             choose(request.accept, Offer::Plain)?
         }
-        ["api", _] | ["apis", _, _] => routed(request, Offer::Plain)?,
+        ["api", _] | ["apis", _, _] => {
+            check_routed(request)?;
+            choose(request.accept, Offer::Plain)?
+        }
         // Upstream's aggregator answers for these, to any method.
-        ["apis"] => choose(request.accept, Offer::Discovery)?,
+        ["apis"] => choose_discovery(request.accept)?,
         ["apis", group] if served.has_group(group) => choose(request.accept, Offer::Plain)?,
         ["openapi", ..] => return Ok(schemas(request, served)),
         _ => return Ok(None),
@@ -77,10 +83,9 @@ pub(crate) fn answer(
 }
 
 /// What upstream's router lets pass: reads, by whoever takes what is produced.
-fn routed(request: &Request<'_>, offer: Offer) -> Result<Choice, Failure> {
+fn check_routed(request: &Request<'_>) -> Result<(), Failure> {
     check_method(request)?;
-    check_route(request.accept, ROUTED)?;
-    choose(request.accept, offer)
+    check_route(request.accept, ROUTED)
 }
 
 fn check_method(request: &Request<'_>) -> Result<(), Failure> {

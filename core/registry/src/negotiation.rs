@@ -58,7 +58,7 @@ pub(crate) enum Offer {
     Customs,
     /// A part of an object that is no row of a table.
     Parts,
-    /// A discovery document that has an aggregated form.
+    /// The aggregated form of a discovery document, and nothing else.
     Discovery,
 }
 
@@ -116,6 +116,18 @@ pub(crate) fn choose(accept: &str, offer: Offer) -> Result<Choice, Failure> {
     let clauses = Clause::sorted(accept);
     let found = clauses.iter().find_map(|clause| clause.choice(offer));
     found.ok_or_else(|| only(&[JSON, YAML, PROTOBUF]))
+}
+
+/// The best alternative for a discovery document: its aggregated form comes before all others, wherever it is asked for.
+pub(crate) fn choose_discovery(accept: &str) -> Result<Choice, Failure> {
+    let clauses = Clause::sorted(accept);
+    let at_once = clauses
+        .iter()
+        .find_map(|clause| clause.choice(Offer::Discovery));
+    match at_once {
+        Some(choice) => Ok(choice),
+        None => choose(accept, Offer::Plain),
+    }
 }
 
 /// Refuses a stream of changes in what knows no streams.
@@ -230,6 +242,7 @@ impl<'a> Clause<'a> {
         }
         let representation = match is_converted {
             false if offer == Offer::Customs && media == Media::Protobuf => return None,
+            false if offer == Offer::Discovery => return None,
             false => Representation::Whole,
             true => converted(offer, group, version, shown)?,
         };
@@ -360,8 +373,22 @@ mod tests {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
         assert_eq!(chosen(table, Offer::Plain), None);
         let all = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-        let want = Some((Media::Json, Representation::Discovery));
-        assert_eq!(chosen(all, Offer::Discovery), want);
+        let (protobuf, json) = (Media::Protobuf, Media::Json);
+        for (accept, want) in [
+            (all.to_owned(), (json, Representation::Discovery)),
+            (
+                format!("application/vnd.kubernetes.protobuf, {all};q=0.1"),
+                (json, Representation::Discovery),
+            ),
+            (
+                "application/vnd.kubernetes.protobuf, */*".to_owned(),
+                (protobuf, Representation::Whole),
+            ),
+            (String::new(), (json, Representation::Whole)),
+        ] {
+            let choice = choose_discovery(&accept).unwrap();
+            assert_eq!((choice.media, choice.representation), want, "{accept}");
+        }
     }
 
     #[test]
