@@ -65,6 +65,11 @@ pub(super) fn fill(new: &mut Spec, old: Option<&Spec>) -> Result<(), Vec<FieldEr
     Ok(())
 }
 
+/// Says what is wrong with a service to which nothing is given.
+pub(super) fn check_unallocated(new: &Spec) -> Result<(), Vec<FieldError>> {
+    given(check(new, None))
+}
+
 fn given(errors: Vec<FieldError>) -> Result<(), Vec<FieldError>> {
     match errors.is_empty() {
         true => Ok(()),

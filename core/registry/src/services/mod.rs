@@ -67,11 +67,21 @@ impl Registry {
         old: Option<&Object>,
         chance: &mut Chance<'_>,
     ) -> Result<(), Failure> {
-        if !is_services(&call.resource) || !call.path.subresource.is_empty() {
+        if !is_services(&call.resource) {
             return Ok(());
         }
         let mut spec = Spec::read(new);
         let old = old.map(Spec::read);
+        if !call.path.subresource.is_empty() {
+            // What is made by writing its status is given nothing, and must have all that it needs.
+            let lacks =
+                |errors: Vec<FieldError>| Failure::invalid("", "Service", new.name(), &errors);
+            let is_made = old.is_none() && spec.needs_cluster_ip();
+            return match is_made {
+                true => families::check_unallocated(&spec).map_err(lacks),
+                false => Ok(()),
+            };
+        }
         if let Some(old) = &old {
             kept::keep(&mut spec, old);
         }

@@ -118,3 +118,28 @@ fn a_change_of_type_takes_and_frees() {
     );
     assert_eq!(addresses(&mut server).len(), 1);
 }
+
+#[test]
+fn what_is_made_by_writing_its_status_must_have_what_it_needs() {
+    let mut server = Server::new();
+    let path = format!("{SERVICES}/a/status");
+    for (ips, policy, fields) in [
+        (json!(["None"]), "SingleStack", vec![]),
+        (json!(["None"]), "odd", vec!["spec.ipFamilyPolicy"]),
+        (
+            Value::Null,
+            "odd",
+            vec!["spec.clusterIPs", "spec.ipFamilyPolicy"],
+        ),
+    ] {
+        let spec = json!({"clusterIP": "None", "clusterIPs": ips, "ipFamilyPolicy": policy, "ports": [{"port": 80}]});
+        let (code, told) = server.put(&format!("{path}?dryRun=All"), &service("a", &spec));
+        let causes = told["details"]["causes"].as_array();
+        let found: Vec<&Value> = causes
+            .into_iter()
+            .flatten()
+            .map(|cause| &cause["field"])
+            .collect();
+        assert_eq!(found, fields, "{code} {told}");
+    }
+}

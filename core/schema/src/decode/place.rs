@@ -57,6 +57,11 @@ impl<'a> Place<'a> {
         let mut told = format!("struct field {}", name.rsplit('.').next().unwrap_or(name));
         for (owner, field) in &self.fields {
             let declared = decoded(owner.get().name.as_str(), field);
+            // A kind within another has its head in a struct of its own.
+            let is_kind = owner.get().name.ends_with(".PersistentVolumeClaim");
+            if is_kind && matches!(*field, "apiVersion" | "kind") {
+                told.push_str(".TypeMeta");
+            }
             for part in declared.within() {
                 told.push('.');
                 told.push_str(part);
