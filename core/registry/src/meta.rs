@@ -404,8 +404,7 @@ fn manager_mistakes(meta: &Value) -> Vec<FieldError> {
 /// The mistakes in an update's metadata, which come before those of its kind.
 pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Vec<FieldError> {
     let mut errors = all_but_finalizers(call, new);
-    // Nobody looks at the prefix of a node's name any more when it has one.
-    if call.resource.group.is_empty() && call.resource.plural == "nodes" {
+    if leaves_prefix(call) {
         errors.retain(|error| error.field != "metadata.generateName");
     }
     if old.is_deleting() {
@@ -430,10 +429,42 @@ pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Ve
             errors.push(FieldError::invalid(place, is.clone(), why));
         }
     }
-    if checks_finalizers(call) {
+    // Of the status of a CronJob nothing of its own is looked at.
+    let is_cron_status =
+        call.resource.plural == "cronjobs" && call.path.subresource.as_str() == "status";
+    if checks_finalizers(call) && !is_cron_status {
         errors.extend(unqualified_finalizers(new));
     }
     errors
+}
+
+/// Whether nobody looks at the prefix of a name any more when there is one: so with some kinds, and with more of them if
+/// it is the status that is written.
+fn leaves_prefix(call: &Call<'_>) -> bool {
+    let resource = (call.resource.group.as_str(), call.resource.plural.as_str());
+    let always = matches!(
+        resource,
+        ("", "nodes" | "podtemplates" | "resourcequotas" | "services")
+            | (
+                "apps",
+                "daemonsets" | "deployments" | "replicasets" | "statefulsets"
+            )
+            | ("autoscaling", "horizontalpodautoscalers")
+            | ("batch", "cronjobs")
+            | ("coordination.k8s.io", "leases")
+            | ("networking.k8s.io", "networkpolicies")
+            | ("scheduling.k8s.io", "priorityclasses")
+            | ("storage.k8s.io", "csidrivers")
+    );
+    let of_status = matches!(
+        resource,
+        (
+            "",
+            "namespaces" | "persistentvolumeclaims" | "persistentvolumes" | "pods"
+        ) | ("batch", "jobs")
+            | ("networking.k8s.io", "ingresses")
+    );
+    always || (of_status && call.path.subresource.as_str() == "status")
 }
 
 fn owners(meta: &Value) -> Vec<FieldError> {

@@ -242,8 +242,10 @@ fn check_update(new: &Object, old: &Object, errors: &mut Errors) {
     let is_bound = at(new, "status.phase") == "Bound";
     let rest = |spec: &Value| {
         let mut spec = spec.clone();
-        if is_bound {
+        if is_bound && after["resources"]["requests"].is_object() {
             spec["resources"]["requests"]["storage"] = Value::Null;
+        }
+        if is_bound {
             spec["volumeAttributesClassName"] = Value::Null;
         }
         if text(&before["volumeName"]).is_empty() {

@@ -135,3 +135,34 @@ fn the_finalizers_of_a_namespace_are_a_set() {
         "{told}"
     );
 }
+
+#[test]
+fn who_looks_at_the_prefix_of_a_name_again_depends_on_the_kind_and_the_part() {
+    let mut server = Server::new();
+    let template = json!({
+        "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+    });
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": template["spec"]});
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "a"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template},
+    });
+    let patch = json!({"metadata": {"generateName": "GEN_A"}});
+    for (path, object, body, status) in [
+        ("/api/v1/namespaces/default/pods", pod, 422, 200),
+        (
+            "/apis/apps/v1/namespaces/default/replicasets",
+            set,
+            200,
+            200,
+        ),
+        (MAPS, map("a"), 422, 404),
+    ] {
+        assert_eq!(server.post(path, &object).0, 201);
+        for (part, code) in [("", body), ("/status", status)] {
+            let target = format!("{path}/a{part}?dryRun=All");
+            let (answered, told) = server.patch(&target, "merge-patch", &patch);
+            assert_eq!(answered, code, "{target}: {told}");
+        }
+    }
+}
