@@ -47,6 +47,10 @@ pub(crate) fn object(call: &Call<'_>, custom: &Custom) -> Result<(Object, Vec<St
     finish(call, custom, decoded, Vec::new(), &|why| {
         // What has been read is named as it names itself.
         let is_read = why.starts_with("strict decoding error");
+        if is_read && version.is_empty() {
+            let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+            return Failure::bad_request(why);
+        }
         let of = if is_read { &kind } else { wanted.kind };
         Failure::bad_request(format!(
             "{kind} in version {version:?} cannot be handled as a {of}: {why}"

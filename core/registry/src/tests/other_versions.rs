@@ -80,6 +80,9 @@ fn a_custom_object_in_another_version_is_judged_by_that() {
     let (_, message) = refused(&mut server, &strict, &thing("example.com/v2", "Other"));
     let expected = "Other in version \"v2\" cannot be handled as a Other: strict decoding error: unknown field \"metadata.odd\"";
     assert_eq!(message, expected);
+    let (_, message) = refused(&mut server, &strict, &thing("", "Thing"));
+    let expected = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+    assert_eq!(message, expected);
 }
 
 #[test]
