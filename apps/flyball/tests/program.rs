@@ -179,6 +179,50 @@ mod tests {
     }
 
     #[test]
+    fn the_kubeconfig_of_an_ephemeral_plane_is_in_a_folder_of_its_own() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut up = Up::start(&["--ephemeral", "--nodes=0"]);
+        let line = up.until("export KUBECONFIG=");
+        let kubeconfig = PathBuf::from(line.split_once('=').unwrap().1);
+        up.until("Ctrl-C stops it.");
+        let folder = kubeconfig.parent().unwrap().to_owned();
+        assert_ne!(folder, std::env::temp_dir());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&kubeconfig)), (0o700, 0o600));
+        up.signal("INT");
+        assert_eq!(up.ended().code(), Some(0));
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_log_that_was_cut_off_is_reported_at_the_start() {
+        let scratch = Scratch::new("cut");
+        let data = scratch.path("data");
+        let mut up = Up::start(&["--data-dir", &data, "--nodes=0"]);
+        up.until("Ctrl-C stops it.");
+        up.signal("TERM");
+        up.ended();
+        let logs = fs::read_dir(scratch.path("data/store")).unwrap();
+        let mut logs = logs.map(|entry| entry.unwrap().path());
+        let is_log = |path: &PathBuf| {
+            path.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with("log-")
+        };
+        let log = logs.find(is_log).unwrap();
+        let length = fs::metadata(&log).unwrap().len();
+        let file = fs::File::options().write(true).open(&log).unwrap();
+        file.set_len(length - 3).unwrap();
+        let mut up = Up::start(&["--data-dir", &data, "--nodes=0"]);
+        let line = up.until("was cut off at byte ");
+        assert!(line.contains(log.to_str().unwrap()), "{line}");
+        assert!(line.contains("the last revision is "), "{line}");
+        up.until("Ctrl-C stops it.");
+    }
+
+    #[test]
     fn an_address_beyond_this_machine_is_warned_of() {
         let mut child = flyball(&["up", "--ephemeral", "--listen", "0.0.0.0:0"])
             .stdin(Stdio::null())

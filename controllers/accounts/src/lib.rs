@@ -10,8 +10,6 @@
 
 mod default_account;
 mod root_ca;
-mod views;
 
 pub use default_account::{Observation as ServiceAccountObservation, ServiceAccountController};
 pub use root_ca::{Observation as RootCaObservation, RootCaPublisher};
-pub use views::{ConfigMap, ServiceAccount};

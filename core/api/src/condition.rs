@@ -25,6 +25,7 @@ pub struct Condition {
     #[serde(rename = "type")]
     pub kind: Text,
     /// Whether it holds.
+    #[serde(default)]
     pub status: ConditionStatus,
     /// When the condition was last written (Deployments only).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Object metadata: what every view has in common.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -11,12 +12,34 @@ use serde_json::value::RawValue;
 use crate::labels::read_labels;
 use crate::{Labels, Lineage, ObjectName, OwnerReference, Pool, Text, Timestamp, Uid};
 
-/// The metadata of an object.
+/// The whole metadata of an object, which may be written back.
 ///
 /// `managedFields` is dropped: the server keeps it when a write leaves it out. A field this crate
 /// has never heard of is carried in `rest`, so that a full update gives it back unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Meta {
+    known: LeanMeta,
+    /// Fields unknown here, in the order read.
+    pub rest: Option<Box<Rest>>,
+}
+
+/// The metadata that controllers read. By itself it is the metadata of kinds that are cached by the
+/// thousand (pods, nodes, Jobs), without unread annotations and unknown fields.
+///
+/// It has no `Serialize`, because an update with it would erase what it leaves out. Such kinds are
+/// changed by patches.
+///
+/// ```compile_fail
+/// let lean = flyball_api::LeanMeta::default();
+/// serde_json::to_string(&lean).unwrap();
+/// ```
+///
+/// ```
+/// let whole = flyball_api::Meta::default();
+/// serde_json::to_string(&whole).unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LeanMeta {
     /// The name within the namespace.
     pub name: Text,
     /// The namespace, empty for cluster-scoped kinds.
@@ -35,14 +58,12 @@ pub struct Meta {
     pub deletion_grace_period_seconds: Option<i64>,
     /// The labels.
     pub labels: Labels,
-    /// The annotations (for pods only those that a controller reads).
+    /// The annotations; of lean metadata only those that a controller reads.
     pub annotations: Labels,
     /// The owners.
     pub owner_references: Owners,
     /// What must be cleared before the object may go.
     pub finalizers: Arc<[Text]>,
-    /// Fields unknown here, in the order read.
-    pub rest: Option<Box<Rest>>,
 }
 
 /// Metadata fields unknown to this crate, kept as they came.
@@ -51,7 +72,27 @@ pub type Rest = Vec<(Text, Box<RawValue>)>;
 /// A shared list of owners.
 pub type Owners = Arc<[OwnerReference]>;
 
-impl Meta {
+impl Deref for Meta {
+    type Target = LeanMeta;
+    fn deref(&self) -> &LeanMeta {
+        &self.known
+    }
+}
+
+impl DerefMut for Meta {
+    fn deref_mut(&mut self) -> &mut LeanMeta {
+        &mut self.known
+    }
+}
+
+/// Metadata of an object that is to be created.
+impl From<LeanMeta> for Meta {
+    fn from(known: LeanMeta) -> Self {
+        Self { known, rest: None }
+    }
+}
+
+impl LeanMeta {
     /// The owner that manages this object, if any.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owner_references
@@ -91,16 +132,23 @@ impl Meta {
         self.owner_references = pool.owners(std::mem::take(&mut self.owner_references));
     }
 
-    /// Reads metadata and keeps only the annotations asked for and no unknown fields: for kinds
-    /// that are never written back whole.
-    pub fn lean<'de, D: Deserializer<'de>>(
+    /// Reads metadata with the annotations asked for.
+    pub fn with_annotations<'de, D: Deserializer<'de>>(
         deserializer: D,
         keep_annotation: fn(&str) -> bool,
     ) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MetaVisitor {
+        let visitor = MetaVisitor {
             keep_annotation,
             keep_rest: false,
-        })
+        };
+        Ok(deserializer.deserialize_map(visitor)?.known)
+    }
+}
+
+/// Without annotations.
+impl<'de> Deserialize<'de> for LeanMeta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::with_annotations(deserializer, |_| false)
     }
 }
 

@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Template {
             serde_json::from_str(json.json()).map_err(serde::de::Error::custom)?;
         let labels = read
             .and_then(|template| template.metadata)
-            .map(|m| m.labels)
+            .map(|meta| meta.labels.clone())
             .unwrap_or_default();
         Ok(Self { json, labels })
     }

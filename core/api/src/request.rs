@@ -15,6 +15,8 @@ pub enum Method {
     StrategicPatch,
     /// Change parts, as a JSON merge patch, which every kind understands.
     MergePatch,
+    /// Apply a configuration on the server's side.
+    ApplyPatch,
     /// Remove.
     Delete,
 }
@@ -25,6 +27,7 @@ impl Method {
         match self {
             Self::StrategicPatch => "application/strategic-merge-patch+json",
             Self::MergePatch => "application/merge-patch+json",
+            Self::ApplyPatch => "application/apply-patch+yaml",
             _ => "application/json",
         }
     }

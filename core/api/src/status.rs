@@ -139,6 +139,17 @@ pub enum Class {
     Terminal,
 }
 
+/// What helps after a failed write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// The same request again, later.
+    Retry,
+    /// Another look: the object has changed since it was seen.
+    LookAgain,
+    /// Another object: the server's validation names a field of the one that was sent.
+    Edit,
+}
+
 /// A request that failed, classified.
 ///
 /// Printing it gives the server's message and nothing else, as upstream's errors do.
@@ -264,6 +275,17 @@ impl ApiError {
         retry_after(&self.status)
     }
 
+    /// What helps. A webhook or policy that refuses an object may change its mind; validation that
+    /// names a field does not.
+    pub fn remedy(&self) -> Remedy {
+        let causes = self.details().map_or(&[][..], |about| &about.causes);
+        match self.class {
+            Class::Conflict => Remedy::LookAgain,
+            Class::Invalid if causes.iter().any(|cause| !cause.field.is_empty()) => Remedy::Edit,
+            _ => Remedy::Retry,
+        }
+    }
+
     /// Whether there is no such object.
     pub fn is_not_found(&self) -> bool {
         self.class == Class::NotFound
@@ -278,6 +300,17 @@ impl ApiError {
     /// Whether a precondition or resourceVersion failed.
     pub fn is_conflict(&self) -> bool {
         self.class == Class::Conflict
+    }
+
+    /// Whether the namespace is terminating, so that nothing can be created in it.
+    pub fn is_namespace_terminating(&self) -> bool {
+        self.class == Class::NamespaceTerminating
+    }
+
+    /// Whether the incarnation that a request was meant for is no more: there is no object of its
+    /// name, or another one.
+    pub fn is_gone_or_replaced(&self) -> bool {
+        self.is_not_found() || self.is_other_incarnation()
     }
 
     /// Whether a UID precondition failed: what has that name is another incarnation. A server says

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flyball_api::request::{Method, Request};
 use flyball_api::views::{Lease, LeaseSpec};
-use flyball_api::{ApiError, Class, Meta, Object, Timestamp};
+use flyball_api::{ApiError, Class, Meta, Object, Timestamp, Uid};
 use serde_json::json;
 
 use crate::{BadSettings, Command, Election, Heard, Settings};
@@ -48,6 +48,17 @@ impl Candidate {
             Some(until) if now < until => at.min(until),
             _ => at,
         }
+    }
+
+    /// What tells terms apart: the Lease itself, and how often it had changed hands.
+    pub fn term(&self) -> Option<(Uid, i32)> {
+        let uid = self.metadata.as_ref()?.uid.clone();
+        Some((uid, self.election.transitions()?))
+    }
+
+    /// Brings the next renewal forward; see [`Election::renew_at`].
+    pub fn renew_at(&mut self, at: Duration) {
+        self.election.renew_at(at);
     }
 
     /// The command that gives the Lease up; see [`Election::release`].
@@ -113,13 +124,12 @@ impl Candidate {
     /// The Lease with another record. All else stays as it was seen, or the write would remove it.
     fn body(&self, spec: &LeaseSpec, version: Option<&str>) -> String {
         let seen = self.metadata.clone().filter(|_| version.is_some());
+        let mut metadata = seen.unwrap_or_default();
+        metadata.name = self.name.as_str().into();
+        metadata.namespace = self.namespace.as_str().into();
+        metadata.resource_version = version.unwrap_or_default().into();
         let lease = Lease {
-            metadata: Meta {
-                name: self.name.as_str().into(),
-                namespace: self.namespace.as_str().into(),
-                resource_version: version.unwrap_or_default().into(),
-                ..seen.unwrap_or_default()
-            },
+            metadata,
             spec: spec.clone(),
         };
         let mut lease = json!(lease);

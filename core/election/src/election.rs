@@ -89,6 +89,24 @@ impl Election {
         self.renewed_at.map(|at| at + self.settings.renew_deadline)
     }
 
+    /// Identity and timing.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How often the Lease has changed hands, as last seen.
+    pub fn transitions(&self) -> Option<i32> {
+        let (record, _) = self.seen.as_ref()?;
+        Some(record.spec.lease_transitions.unwrap_or_default())
+    }
+
+    /// Brings the next renewal forward to this moment.
+    pub fn renew_at(&mut self, at: Duration) {
+        if self.renewed_at.is_some() {
+            self.try_at = self.try_at.min(at);
+        }
+    }
+
     /// Who holds the Lease, as last seen.
     pub fn holder(&self) -> Option<&str> {
         self.seen
@@ -212,7 +230,8 @@ impl Election {
         matches!(versions, (Ok(told), Ok(seen)) if told < seen)
     }
 
-    fn holds(&self) -> bool {
+    /// Whether the Lease is ours, as last seen.
+    pub fn holds(&self) -> bool {
         self.holder() == Some(self.settings.identity.as_str())
     }
 

@@ -9,10 +9,14 @@ use flyball_api::{Kind, Object};
 use crate::delta::{DeltaQueue, Origin};
 use crate::reflector::{Delta, Reflector};
 use crate::store::{is_older, is_same_state};
-use crate::{AnyView, Change, Command, Input, Notice, Store, StoreView};
+use crate::{AnyView, Change, Command, Input, Notice, Sign, Store, StoreView};
 
+mod readiness;
 #[cfg(test)]
 mod tests;
+
+use readiness::Health;
+pub use readiness::Readiness;
 
 /// Keeps the cache of one kind and knows what has changed in it.
 ///
@@ -23,25 +27,20 @@ pub struct Informer<T: Object> {
     reflector: Reflector<T>,
     store: Store<T>,
     queue: DeltaQueue<T>,
-    synced: bool,
-    /// When the informer began to be in its present condition.
-    since: Duration,
-    /// What went wrong last, until something goes well again.
-    trouble: Option<String>,
+    health: Health,
 }
 
-/// How an informer is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Readiness {
-    /// Whether the cache has been filled by a whole list. Once filled it keeps serving, whatever
-    /// happens to the server.
-    pub synced: bool,
-    /// Why not, if it has not.
-    pub why: Option<String>,
-    /// What is wrong between the cache and the server right now.
-    pub last_error: Option<String>,
-    /// For how long this has been so: not synced, in trouble, or well.
-    pub since: Duration,
+/// What a step leads to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stepped {
+    /// What to do next; `None` to go on with the request under way.
+    pub command: Option<Command>,
+    /// What went wrong, for logs.
+    pub notice: Option<Notice>,
+    /// A sign that the server's history is another one. It concerns all kinds, not only this one.
+    pub sign: Option<Sign>,
+    /// Whether a list became complete by this step and replaced the cache.
+    pub listed: bool,
 }
 
 /// An informer of whatever kind: what the shell needs to run one.
@@ -52,12 +51,7 @@ pub trait AnyInformer: Send {
     /// The kind that is cached.
     fn kind(&self) -> Kind;
     /// Takes one input. `now` counts from any fixed instant; `jitter` is drawn from 0 to 1.
-    fn step(
-        &mut self,
-        input: Input<'_>,
-        now: Duration,
-        jitter: f64,
-    ) -> (Option<Command>, Option<Notice>);
+    fn step(&mut self, input: Input<'_>, now: Duration, jitter: f64) -> Stepped;
     /// When [`Input::Elapsed`] is due; read it again after every step. `None` before the start.
     fn deadline(&self) -> Option<Duration>;
     /// Appends up to `max` changes to `out`, those that wait longest first.
@@ -74,6 +68,10 @@ pub trait AnyInformer: Send {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Whether a whole list has filled the cache. Once filled, it stays complete.
+    fn is_complete(&self) -> bool;
+    /// The newest version seen, up to which the cache is complete; empty before the first list.
+    fn version(&self) -> &str;
     /// How the informer is.
     fn readiness(&self, now: Duration) -> Readiness;
     /// From now on the cache also knows who belongs to whom.
@@ -88,9 +86,7 @@ impl<T: Object> Default for Informer<T> {
             reflector: Reflector::default(),
             store: Store::new(),
             queue: DeltaQueue::new(),
-            synced: false,
-            since: Duration::ZERO,
-            trouble: None,
+            health: Health::default(),
         }
     }
 }
@@ -147,13 +143,6 @@ impl<T: Object> Informer<T> {
             }),
         }
     }
-
-    fn note(&mut self, trouble: Option<String>, now: Duration) {
-        if self.trouble.is_some() != trouble.is_some() && self.synced {
-            self.since = now;
-        }
-        self.trouble = trouble;
-    }
 }
 
 /// Whether a state of an object is one that the cache has, or has left behind. No server says a
@@ -180,18 +169,14 @@ impl<T: Object> AnyInformer for Informer<T> {
         T::kind() == Partial::KIND
     }
 
-    fn step(
-        &mut self,
-        input: Input<'_>,
-        now: Duration,
-        jitter: f64,
-    ) -> (Option<Command>, Option<Notice>) {
-        let accepted = matches!(input, Input::WatchStarted) && self.synced;
-        if matches!(input, Input::Start) && !self.synced {
-            self.since = now;
+    fn step(&mut self, input: Input<'_>, now: Duration, jitter: f64) -> Stepped {
+        let was_complete = self.is_complete();
+        let accepted = matches!(input, Input::WatchStarted) && was_complete;
+        if matches!(input, Input::Start) && !was_complete {
+            self.health.turn(now);
         }
         let outcome = self.reflector.step(input, now, jitter, self.store.view());
-        let replaced = matches!(outcome.delta, Some(Delta::Replace(_)));
+        let listed = matches!(outcome.delta, Some(Delta::Replace(_)));
         if let Some(delta) = outcome.delta {
             self.apply(delta);
         }
@@ -200,16 +185,23 @@ impl<T: Object> AnyInformer for Informer<T> {
         }
         match &outcome.notice {
             Some(notice) if !notice.problem.is_routine() => {
-                self.note(Some(notice.to_string()), now)
+                let trouble = Some(notice.to_string());
+                self.health.note(trouble, was_complete, now);
             }
-            None if accepted || outcome.seen.is_some() => self.note(None, now),
+            None if accepted || outcome.seen.is_some() => {
+                self.health.note(None, was_complete, now);
+            }
             _ => {}
         }
-        if replaced && !self.synced {
-            self.synced = true;
-            self.since = now;
+        if listed && !was_complete {
+            self.health.turn(now);
         }
-        (outcome.command, outcome.notice)
+        Stepped {
+            command: outcome.command,
+            notice: outcome.notice,
+            sign: outcome.sign,
+            listed,
+        }
     }
 
     fn deadline(&self) -> Option<Duration> {
@@ -241,13 +233,16 @@ impl<T: Object> AnyInformer for Informer<T> {
         self.store.view().len()
     }
 
+    fn is_complete(&self) -> bool {
+        self.store.view().is_complete()
+    }
+
+    fn version(&self) -> &str {
+        self.store.view().seen()
+    }
+
     fn readiness(&self, now: Duration) -> Readiness {
-        let waiting = || "waiting for the first list".to_owned();
-        Readiness {
-            synced: self.synced,
-            why: (!self.synced).then(|| self.trouble.clone().unwrap_or_else(waiting)),
-            last_error: self.trouble.clone(),
-            since: now.saturating_sub(self.since),
-        }
+        let out_of_touch = self.reflector.out_of_touch(now);
+        self.health.readiness(self.is_complete(), out_of_touch, now)
     }
 }

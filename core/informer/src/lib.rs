@@ -26,8 +26,8 @@ mod testing;
 mod watch;
 
 pub use change::{Change, ChangeOf};
-pub use informer::{AnyInformer, Informer, Readiness};
-pub use reflector::{Command, Input, ListRequest, Notice, Problem, WatchRequest};
+pub use informer::{AnyInformer, Informer, Readiness, Stepped};
+pub use reflector::{Command, Input, ListRequest, Notice, Problem, Sign, WatchRequest};
 pub use snapshot::{AnyView, Brief, Snapshot, SnapshotBuilder};
 pub use store::{Store, StoreView};
-pub use watch::{Watch, metadata_informer};
+pub use watch::{View, Watch, metadata_informer};

@@ -1,5 +1,6 @@
 //! What a controller watches.
 
+use std::any::{TypeId, type_name};
 use std::fmt;
 
 use flyball_api::views::{
@@ -14,6 +15,7 @@ use crate::{AnyInformer, Informer};
 #[derive(Clone, Copy)]
 pub struct Watch {
     kind: fn() -> Kind,
+    view: fn() -> View,
     informer: fn() -> Box<dyn AnyInformer>,
 }
 
@@ -22,6 +24,7 @@ impl Watch {
     pub const fn of<T: Object>() -> Self {
         Self {
             kind: T::kind,
+            view: View::of::<T>,
             informer: || Box::new(Informer::<T>::new()),
         }
     }
@@ -31,9 +34,37 @@ impl Watch {
         (self.kind)()
     }
 
+    /// The type that objects are cached as.
+    pub fn view(&self) -> View {
+        (self.view)()
+    }
+
     /// A new informer of that kind.
     pub fn informer(&self) -> Box<dyn AnyInformer> {
         (self.informer)()
+    }
+}
+
+/// The type that the objects of a kind are cached as.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    id: TypeId,
+    /// Its name, for messages.
+    pub name: &'static str,
+}
+
+impl View {
+    fn of<T: Object>() -> Self {
+        Self {
+            id: TypeId::of::<T>(),
+            name: type_name::<T>(),
+        }
+    }
+}
+
+impl PartialEq for View {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
     }
 }
 
@@ -49,7 +80,7 @@ macro_rules! compiled_here {
                     fn informer() -> Box<dyn AnyInformer> {
                         Box::new(Informer::<$view>::new())
                     }
-                    Self { kind: $view::kind, informer }
+                    Self { kind: $view::kind, view: View::of::<$view>, informer }
                 };
             )*
         }

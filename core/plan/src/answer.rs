@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flyball_api::discovery::Discovery;
 use flyball_api::{ApiError, Opaque, Text, Uid};
 
-use crate::{Actions, Listing};
+use crate::{Actions, Listing, Write};
 
 /// What a successful write left behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Written {
     pub uid: Uid,
     /// Its version after the write; empty if the server did not say.
     pub resource_version: Text,
+    /// The object, if it was wanted whole.
+    pub object: Option<Opaque>,
 }
 
 /// What became of one action.
@@ -60,6 +62,12 @@ impl Round {
         self.answers.iter().find_map(Answer::error)
     }
 
+    /// The writes of this stage, each with its answer.
+    pub fn writes(&self) -> impl Iterator<Item = (&Write, &Answer)> {
+        let both = self.actions.items.iter().zip(&self.answers);
+        both.filter_map(|(action, answer)| Some((action.write()?, answer)))
+    }
+
     /// What the writes of this stage left behind.
     pub fn written(&self) -> impl Iterator<Item = &Written> {
         self.answers.iter().filter_map(|answer| match answer {
@@ -81,7 +89,13 @@ impl Answers {
 
     /// The answers to one stage; `None` if that stage was not run in this sync.
     pub fn stage(&self, stage: &str) -> Option<&Round> {
-        self.0.iter().find(|round| round.actions.stage == stage)
+        self.stage_at(stage, 0)
+    }
+
+    /// The answers to one of several stages of the same name.
+    pub fn stage_at(&self, stage: &str, index: usize) -> Option<&Round> {
+        let mut rounds = self.0.iter();
+        rounds.find(|round| round.actions.index == index && round.actions.stage == stage)
     }
 
     /// Adds the answers to a stage.

@@ -7,9 +7,15 @@ use serde::Serialize;
 
 use crate::Precondition;
 
-/// JSON text to be sent; cheap to clone.
+/// JSON text to be sent; cheap to clone. Empty if nothing is sent.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Body(Arc<str>);
+
+impl Default for Body {
+    fn default() -> Self {
+        Self("".into())
+    }
+}
 
 impl Body {
     /// Wraps JSON text.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use flyball_api::{ObjectName, Timestamp};
+use flyball_api::{ApiError, DecodeError, ObjectName, Remedy, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 
 use crate::{Actions, Answers, Report, Sight};
@@ -132,12 +132,52 @@ impl Step {
         })
     }
 
-    /// Gives up this sync and tries again with growing delay.
-    pub fn retry(error: impl fmt::Display, report: Report) -> Self {
-        Self::Rest(Rest {
-            revisit: Revisit::BackOff(error.to_string()),
-            report,
-        })
+    /// Gives up this sync, for another try when that may help: see [`Failure`].
+    pub fn retry(error: impl Into<Failure>, report: Report) -> Self {
+        let Failure { text, remedy } = error.into();
+        let revisit = match remedy {
+            Remedy::Retry => Revisit::BackOff(text),
+            Remedy::LookAgain => Revisit::Conflict(text),
+            Remedy::Edit => Revisit::Permanent(text),
+        };
+        Self::Rest(Rest { revisit, report })
+    }
+}
+
+/// Why a sync failed, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Why, for people.
+    pub text: String,
+    /// What helps.
+    pub remedy: Remedy,
+}
+
+impl From<&ApiError> for Failure {
+    fn from(error: &ApiError) -> Self {
+        Self {
+            text: error.to_string(),
+            remedy: error.remedy(),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        let remedy = Remedy::Retry;
+        Self { text, remedy }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<DecodeError> for Failure {
+    fn from(error: DecodeError) -> Self {
+        error.to_string().into()
     }
 }
 
@@ -150,4 +190,9 @@ pub enum Revisit {
     After(Duration),
     /// The sync failed for this reason: again with growing delay.
     BackOff(String),
+    /// An object had changed since it was seen: again soon. This counts as no failure.
+    Conflict(String),
+    /// The server's validation refused what was sent, for this reason: again when something
+    /// changes, and once in a long while, because a webhook may have made the object what it is.
+    Permanent(String),
 }

@@ -46,6 +46,11 @@ impl Following {
         ANNOUNCERS.contains(&(kind.group, kind.plural))
     }
 
+    /// What is seen besides declared kinds.
+    pub fn sight(&self) -> Sight {
+        self.sight
+    }
+
     /// What the server was last found to have.
     pub fn known(&self) -> &Arc<Discovery> {
         &self.known
@@ -81,15 +86,6 @@ impl Following {
             Sight::Everything => !IGNORED.contains(&(kind.group, kind.plural)),
             Sight::Discovery | Sight::Named => Self::is_announced_by(*kind),
         })
-    }
-
-    /// Of the kinds that are watched because they were discovered, those that went. Whoever leaves
-    /// one looks at everything else once more: its objects may have gone with it and nobody was
-    /// told, so that what belonged to them waits until the kind is known again.
-    pub fn gone(&self, watched: impl IntoIterator<Item = Kind>) -> Vec<Kind> {
-        let wanted: Vec<Kind> = self.wanted().collect();
-        let watched = watched.into_iter();
-        watched.filter(|kind| !wanted.contains(kind)).collect()
     }
 }
 
@@ -142,15 +138,15 @@ mod tests {
         assert_eq!(following.pause(), Following::SETTLING);
         assert_eq!(following.take(found(&[THINGS, DEFINITIONS], &[])), Ok(true));
         assert_eq!(following.pause(), PERIOD);
-        let watched = [THINGS, DEFINITIONS];
         assert_eq!(
             following.take(found(&[DEFINITIONS], &["a.io"])),
             Ok(true),
             "the failure is news"
         );
-        assert!(following.gone(watched).is_empty());
+        let wanted = |following: &Following| following.wanted().collect::<Vec<_>>();
+        assert!(wanted(&following).contains(&THINGS));
         assert_eq!(following.take(found(&[DEFINITIONS], &[])), Ok(true));
-        assert_eq!(following.gone(watched), [THINGS]);
+        assert_eq!(wanted(&following), [DEFINITIONS]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use flyball_api::{Kind, ObjectName, Text, Uid};
 use flyball_informer::Snapshot;
 
-use crate::{Action, Answer, Key, Precondition};
+use crate::{Action, Answer, Key, Precondition, Shows, Target};
 
 /// What a closed gate waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,65 +77,26 @@ impl<K: Key> Gate<K> {
     /// Versions are compared as numbers, which servers guarantee; a version that is none is
     /// passed over, since waiting for it could last for ever.
     pub fn note(&mut self, key: &K, action: &Action, answer: &Answer) {
-        match (action, answer) {
-            (Action::Create { kind, .. }, Answer::Done(written)) => {
+        let Action::Write(write) = action else {
+            return;
+        };
+        let Target { kind, name } = &write.target;
+        let Precondition {
+            uid,
+            resource_version,
+        } = &write.precondition;
+        match (write.shows(), answer, uid, resource_version) {
+            (Shows::Version, Answer::Done(written), ..) => {
                 self.wrote(key, *kind, &written.resource_version);
             }
-            (
-                Action::Patch { target, .. }
-                | Action::Merge { target, .. }
-                | Action::Update { target, .. },
-                Answer::Done(written),
-            ) => {
-                self.wrote(key, target.kind, &written.resource_version);
-            }
-            (
-                Action::Delete {
-                    target,
-                    precondition,
-                    grace_seconds,
-                    ..
-                },
-                answer,
-            ) => {
-                // Gone or replaced is as good as deleted: the cache has yet to show it.
-                let gone = match answer {
-                    Answer::Done(_) => true,
-                    // Any other conflict says nothing about the incarnation: it may be there for
-                    // ever, and be waited for in vain.
-                    Answer::Failed(error) => error.is_not_found() || error.is_other_incarnation(),
-                    _ => false,
-                };
-                let (true, Some(uid)) = (gone, &precondition.uid) else {
-                    return;
-                };
+            // Gone or replaced is as good as deleted: the cache has yet to show it.
+            (Shows::Gone, answer, Some(uid), _) if is_gone(answer) => {
                 let pending = self.pending.entry(key.clone()).or_default();
-                let (kind, name, uid) = (target.kind, target.name.clone(), uid.clone());
-                match (grace_seconds, &precondition.resource_version) {
-                    // What is taken away at once was on its way out before, so that this shows
-                    // nothing: only that it goes, or that its version changes, does.
-                    (Some(0), Some(version)) => {
-                        pending.changes.push((kind, name, uid, version.clone()));
-                    }
-                    _ => pending.deletes.push((kind, name, uid)),
-                }
+                pending.deletes.push((*kind, name.clone(), uid.clone()));
             }
-            (
-                Action::Bind {
-                    target,
-                    precondition:
-                        Precondition {
-                            uid: Some(uid),
-                            resource_version: Some(version),
-                        },
-                    ..
-                },
-                Answer::Done(_),
-            ) => {
-                // The server has compared the version: the next one is the bound one.
+            (Shows::Change, answer, Some(uid), Some(version)) if is_gone(answer) => {
                 let pending = self.pending.entry(key.clone()).or_default();
-                let name = target.name.clone();
-                let change = (target.kind, name, uid.clone(), version.clone());
+                let change = (*kind, name.clone(), uid.clone(), version.clone());
                 pending.changes.push(change);
             }
             _ => {}
@@ -191,6 +152,15 @@ impl<K: Key> Gate<K> {
         self.pending.remove(key);
     }
 
+    /// Forgets all writes to a kind.
+    pub fn forget_kind(&mut self, forgotten: Kind) {
+        for pending in self.pending.values_mut() {
+            pending.versions.retain(|(kind, _)| *kind != forgotten);
+            pending.deletes.retain(|(kind, ..)| *kind != forgotten);
+            pending.changes.retain(|(kind, ..)| *kind != forgotten);
+        }
+    }
+
     /// How many keys have writes that the caches have not shown.
     pub fn len(&self) -> usize {
         self.pending.len()
@@ -199,6 +169,16 @@ impl<K: Key> Gate<K> {
     /// Whether all writes have been shown.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
+    }
+}
+
+/// Whether a write took effect, or its object is gone or replaced. Any other conflict says nothing
+/// about the incarnation: it may be there for ever, and be waited for in vain.
+fn is_gone(answer: &Answer) -> bool {
+    match answer {
+        Answer::Done(_) => true,
+        Answer::Failed(error) => error.is_gone_or_replaced(),
+        _ => false,
     }
 }
 

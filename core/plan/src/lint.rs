@@ -1,20 +1,17 @@
 //! The plan linter: what no plan of any controller may contain.
 
-use crate::{Action, Actions, Precondition};
+use crate::verb::{Demands, Guard};
+use crate::{Action, Actions, Precondition, Question, Read, Target, Write};
 
 /// Something wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lint {
-    /// A delete that would hit whatever has that name now.
-    DeleteWithoutUid(usize),
+    /// A write that would hit whatever has that name now.
+    WriteWithoutUid(usize),
     /// A delete of a collection in all namespaces.
     DeleteWithoutNamespace(usize),
-    /// A binding that would assign whatever has that name now.
-    BindWithoutUid(usize),
-    /// A binding to no node.
-    BindWithoutNode(usize),
-    /// A question about nobody in particular.
-    ConfirmWithoutUid(usize),
+    /// A question about no incarnation in particular.
+    ExistsWithoutUid(usize),
     /// A write that would land on another incarnation or state than the one judged.
     WriteWithoutPrecondition(usize),
     /// A precondition that is not in the body, where the server would look for it.
@@ -41,76 +38,34 @@ pub fn lint(actions: &Actions) -> Vec<Lint> {
     }
     for (i, action) in actions.items.iter().enumerate() {
         match action {
-            Action::Delete { precondition, .. } => {
-                if !names_incarnation(precondition) {
-                    found.push(Lint::DeleteWithoutUid(i));
-                }
-            }
-            Action::Bind {
-                precondition, node, ..
-            } => {
-                if !names_incarnation(precondition) {
-                    found.push(Lint::BindWithoutUid(i));
-                }
-                if node.is_empty() {
-                    found.push(Lint::BindWithoutNode(i));
-                }
-            }
-            Action::Patch {
-                precondition, body, ..
-            }
-            | Action::Merge {
-                precondition, body, ..
-            }
-            | Action::Update {
-                precondition, body, ..
-            } => {
-                if !guards(precondition) {
-                    found.push(Lint::WriteWithoutPrecondition(i));
-                } else {
-                    found.extend(lint_body(i, precondition, body.json()));
-                }
-            }
-            Action::Create { body, .. } => {
-                if !matches!(
-                    serde_json::from_str(body.json()),
-                    Ok(serde_json::Value::Object(_))
-                ) {
-                    found.push(Lint::BodyNotAnObject(i));
-                }
-            }
-            Action::Confirm { uid, .. } if uid.is_empty() => {
-                found.push(Lint::ConfirmWithoutUid(i));
-            }
-            Action::DeleteCollection {
-                kind, namespace, ..
-            } => {
-                if namespace.is_empty() || !kind.namespaced {
-                    found.push(Lint::DeleteWithoutNamespace(i));
-                }
-            }
-            Action::Ask { .. }
-            | Action::Confirm { .. }
-            | Action::List { .. }
-            | Action::Survey { .. }
-            | Action::Discover { .. }
-            | Action::Record(_) => {}
+            Action::Write(write) => found.extend(lint_write(i, write)),
+            Action::Read(Read {
+                question: Question::Exists { uid, .. },
+                ..
+            }) if uid.is_empty() => found.push(Lint::ExistsWithoutUid(i)),
+            Action::Read(_) | Action::Record(_) => {}
         }
     }
     found
 }
 
-/// Whether it demands anything: the server takes an empty value for none at all.
-fn guards(precondition: &Precondition) -> bool {
-    let version = precondition
-        .resource_version
-        .as_ref()
-        .is_some_and(|version| !version.is_empty());
-    names_incarnation(precondition) || version
-}
-
-fn names_incarnation(precondition: &Precondition) -> bool {
-    precondition.uid.as_ref().is_some_and(|uid| !uid.is_empty())
+fn lint_write(i: usize, write: &Write) -> Option<Lint> {
+    let (facts, precondition) = (write.facts(), &write.precondition);
+    let guards = precondition.has_uid() || precondition.has_version();
+    match facts.guard {
+        Guard::Uid if !precondition.has_uid() => return Some(Lint::WriteWithoutUid(i)),
+        Guard::Either if !guards => return Some(Lint::WriteWithoutPrecondition(i)),
+        Guard::Namespace => {
+            let Target { kind, name } = &write.target;
+            let is_one = kind.namespaced && !name.namespace.is_empty();
+            return (!is_one).then_some(Lint::DeleteWithoutNamespace(i));
+        }
+        _ => {}
+    }
+    match facts.demands {
+        Demands::Body => lint_body(i, precondition, write.body.json()),
+        Demands::DeleteOptions => None,
+    }
 }
 
 fn lint_body(i: usize, precondition: &Precondition, body: &str) -> Option<Lint> {

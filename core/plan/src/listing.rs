@@ -1,8 +1,11 @@
 //! Lists: what a server says of the objects of a kind, in a namespace or in all of them.
 
-use flyball_api::{DecodeError, Text, Uid};
+use flyball_api::{DecodeError, Opaque, Text, Uid};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::Want;
 
 /// What a list found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,10 +43,12 @@ pub struct Listed {
     pub grace_seconds: i64,
     /// What must be cleared before it may go.
     pub finalizers: Vec<Text>,
+    /// All of it, if whole objects were wanted.
+    pub object: Option<Opaque>,
 }
 
 /// Reads a list, of whole objects or of their metadata.
-pub(crate) fn listing(body: &[u8]) -> Result<Listing, DecodeError> {
+pub(crate) fn listing(body: &[u8], want: Want) -> Result<Listing, DecodeError> {
     let List { metadata, items } = serde_json::from_slice(body).map_err(DecodeError::new)?;
     let cut_off = metadata.token.is_some_and(|token| !token.is_empty());
     // A server that does not count the others says at least that there are some.
@@ -51,17 +56,25 @@ pub(crate) fn listing(body: &[u8]) -> Result<Listing, DecodeError> {
         true => metadata.remaining_item_count.unwrap_or(1).max(1),
         false => 0,
     };
-    let items = items.unwrap_or_default();
-    Ok(Listing {
-        items: items.into_iter().map(|item| item.metadata.into()).collect(),
-        more,
-    })
+    let items = items.unwrap_or_default().into_iter();
+    let items = items.map(|item| {
+        let Item { metadata } = serde_json::from_str(item.get()).map_err(DecodeError::new)?;
+        let object = match want {
+            Want::Whole => Some(Opaque::new(item.get())?),
+            Want::Metadata => None,
+        };
+        let listed = Listed::from(metadata);
+        Ok(Listed { object, ..listed })
+    });
+    let items = items.collect::<Result<_, DecodeError>>()?;
+    Ok(Listing { items, more })
 }
 
 #[derive(Deserialize)]
-struct List {
+struct List<'a> {
     metadata: ListMeta,
-    items: Option<Vec<Item>>,
+    #[serde(borrow)]
+    items: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +112,7 @@ impl From<ItemMeta> for Listed {
             deleting: meta.deletion_timestamp.is_some(),
             grace_seconds: meta.deletion_grace_period_seconds.unwrap_or(0),
             finalizers: meta.finalizers.unwrap_or_default(),
+            object: None,
         }
     }
 }
@@ -114,7 +128,7 @@ mod tests {
             {"metadata":{"namespace":"shop","name":"a","uid":"1","deletionTimestamp":"2026-01-01T00:00:00Z",
               "deletionGracePeriodSeconds":30,"finalizers":["x.io/y"]}},
             {"metadata":{"name":"b","uid":"2","finalizers":null},"spec":{"deep":[1]}}]}"#;
-        let found = listing(body.as_bytes()).unwrap();
+        let found = listing(body.as_bytes(), Want::Metadata).unwrap();
         assert_eq!(found.count(), 9);
         let [a, b] = &found.items[..] else {
             panic!("{found:?}")
@@ -131,8 +145,12 @@ mod tests {
             (r#"{"metadata":{"continue":""},"items":null}"#, 0),
             (r#"{"metadata":{"continue":"t"},"items":[]}"#, 1),
         ] {
-            assert_eq!(listing(body.as_bytes()).unwrap().count(), count, "{body}");
+            assert_eq!(
+                listing(body.as_bytes(), Want::Metadata).unwrap().count(),
+                count,
+                "{body}"
+            );
         }
-        assert!(listing(b"{}").is_err() && listing(b"").is_err());
+        assert!(listing(b"{}", Want::Metadata).is_err() && listing(b"", Want::Metadata).is_err());
     }
 }

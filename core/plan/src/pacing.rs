@@ -83,6 +83,7 @@ mod tests {
         });
         let actions = Actions {
             stage: "some",
+            index: 0,
             items: vec![record; 10],
             pace,
         };

@@ -1,169 +1,106 @@
 //! Actions as an API server understands them: requests out, answers in.
 //!
-//! Whoever carries a plan out, over HTTP or in a simulator, sends exactly this.
+//! The executor of the shell and the simulator send exactly this.
 
-use flyball_api::request::{Method, Request};
-use flyball_api::{ApiError, Kind, Opaque, Text, Uid};
+use flyball_api::request::Request;
+use flyball_api::{ApiError, Opaque, Text, Uid};
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::listing::listing;
-use crate::{Action, Answer, Precondition, Propagation, Subresource, Target, Written};
+use crate::verb::Answers;
+use crate::{Action, Answer, Precondition, Question, Read, Target, Verb, Want, Write, Written};
 
 /// The request that an action stands for; `None` for a record, which is told to the recorder, and
 /// for a discovery, which may take several.
 pub fn request_of(action: &Action) -> Option<Request> {
-    let request = whole(action)?;
-    // Of what a write leaves behind only name, uid and version matter. The answer to a delete or
-    // a binding may be no object at all, and a live read is wanted whole.
-    Some(match action {
-        Action::Create { .. }
-        | Action::Patch { .. }
-        | Action::Merge { .. }
-        | Action::Update { .. }
-        | Action::Confirm { .. } => request.metadata_only(),
-        Action::List { .. } | Action::Survey { .. } | Action::DeleteCollection { .. } => {
-            request.metadata_list()
-        }
-        _ => request,
-    })
+    match action {
+        Action::Write(write) => Some(write_request(write)),
+        Action::Read(read) => read_request(&read.question),
+        Action::Record(_) => None,
+    }
 }
 
-fn whole(action: &Action) -> Option<Request> {
-    let request = match action {
-        Action::Create {
-            kind,
-            namespace,
-            body,
-        } => Request::with(
-            Method::Post,
-            kind.collection_path(namespace),
-            body.json().to_owned(),
-        ),
-        Action::Patch {
+fn write_request(write: &Write) -> Request {
+    let facts = write.facts();
+    let Target { kind, name } = &write.target;
+    let mut path = match write.is_create() || write.is_of_collection() {
+        true => kind.collection_path(&name.namespace),
+        false => kind.object_path(&name.namespace, &name.name),
+    };
+    path.push_str(&write.subresource.path());
+    if let Verb::Apply { manager, force } = write.verb {
+        path.push_str(&format!("?fieldManager={}&force={force}", escaped(manager)));
+    }
+    let body = match write.delete_options() {
+        Some(options) => options.to_string(),
+        None => write.body.json().to_owned(),
+    };
+    let request = Request::with(facts.method, path, body);
+    // The answer to a delete or a binding may be no object at all.
+    match (facts.answers, write.want) {
+        (Answers::Object, Want::Metadata) => request.metadata_only(),
+        (Answers::List, _) => request.metadata_list(),
+        _ => request,
+    }
+}
+
+fn read_request(question: &Question) -> Option<Request> {
+    let object_path = |target: &Target| {
+        let Target { kind, name } = target;
+        kind.object_path(&name.namespace, &name.name)
+    };
+    Some(match question {
+        Question::Get {
             target,
             subresource,
-            body,
-            ..
-        } => Request::with(
-            Method::StrategicPatch,
-            path(target, *subresource),
-            body.json().to_owned(),
-        ),
-        Action::Merge { target, body, .. } => Request::with(
-            Method::MergePatch,
-            path(target, Subresource::None),
-            body.json().to_owned(),
-        ),
-        Action::Update {
-            target,
-            subresource,
-            body,
-            ..
-        } => Request::with(
-            Method::Put,
-            path(target, *subresource),
-            body.json().to_owned(),
-        ),
-        Action::Delete {
-            target,
-            precondition,
-            propagation,
-            grace_seconds,
+            want,
         } => {
-            let mut preconditions = serde_json::Map::new();
-            if let Some(uid) = &precondition.uid {
-                preconditions.insert("uid".into(), uid.to_string().into());
+            let request = Request::get(object_path(target) + &subresource.path());
+            match want {
+                Want::Whole => request,
+                Want::Metadata => request.metadata_only(),
             }
-            if let Some(version) = &precondition.resource_version {
-                preconditions.insert("resourceVersion".into(), version.as_str().into());
-            }
-            let mut options = delete_options(*propagation);
-            options["preconditions"] = preconditions.into();
-            if let Some(seconds) = grace_seconds {
-                options["gracePeriodSeconds"] = json!(seconds);
-            }
-            Request::with(
-                Method::Delete,
-                path(target, Subresource::None),
-                options.to_string(),
-            )
         }
-        Action::Bind {
-            target,
-            precondition,
-            node,
-        } => {
-            let mut path = path(target, Subresource::None);
-            path.push_str("/binding");
-            let body = binding(target, precondition, node);
-            Request::with(Method::Post, path, body.to_string())
-        }
-        Action::Ask { target } | Action::Confirm { target, .. } => {
-            Request::get(path(target, Subresource::None))
-        }
-        Action::DeleteCollection {
-            kind,
-            namespace,
-            propagation,
-        } => Request::with(
-            Method::Delete,
-            kind.collection_path(namespace),
-            delete_options(*propagation).to_string(),
-        ),
-        Action::List {
+        Question::Exists { target, .. } => Request::get(object_path(target)).metadata_only(),
+        Question::List {
             kind,
             namespace,
             items_max,
-        } => Request::get(format!(
-            "{}?limit={items_max}",
-            kind.collection_path(namespace)
-        )),
-        Action::Survey {
-            kind, items_max, ..
-        } => Request::get(format!("{}?limit={items_max}", kind.collection_path(""))),
-        Action::Discover { .. } | Action::Record(_) => return None,
-    };
-    Some(request)
-}
-
-fn delete_options(propagation: Option<Propagation>) -> serde_json::Value {
-    let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
-    if let Some(propagation) = propagation {
-        options["propagationPolicy"] = json!(match propagation {
-            Propagation::Background => "Background",
-            Propagation::Foreground => "Foreground",
-            Propagation::Orphan => "Orphan",
-        });
-    }
-    options
-}
-
-/// The server takes the identity and version of the pod from the metadata of the Binding.
-fn binding(target: &Target, precondition: &Precondition, node: &str) -> serde_json::Value {
-    let mut metadata = json!({
-        "namespace": target.name.namespace.as_str(),
-        "name": target.name.name.as_str(),
-    });
-    if let Some(uid) = &precondition.uid {
-        metadata["uid"] = uid.to_string().into();
-    }
-    if let Some(version) = &precondition.resource_version {
-        metadata["resourceVersion"] = version.as_str().into();
-    }
-    json!({
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": metadata,
-        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+            want,
+        } => {
+            let path = kind.collection_path(namespace);
+            let request = Request::get(format!("{path}?limit={items_max}"));
+            match want {
+                Want::Whole => request,
+                Want::Metadata => request.metadata_list(),
+            }
+        }
+        Question::Path { path, query } => {
+            let query = query.iter();
+            let query: Vec<_> = query
+                .map(|(name, value)| format!("{name}={}", escaped(value)))
+                .collect();
+            match query.is_empty() {
+                true => Request::get(path.clone()),
+                false => Request::get(format!("{path}?{}", query.join("&"))),
+            }
+        }
+        Question::Discovery => return None,
     })
 }
 
-fn path(target: &Target, subresource: Subresource) -> String {
-    let Target { kind, name } = target;
-    let mut path = kind.object_path(&name.namespace, &name.name);
-    path.push_str(subresource.path());
-    path
+/// A value of a query, with everything escaped but what never needs it.
+fn escaped(value: &str) -> String {
+    let mut escaped = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                escaped.push(char::from(byte));
+            }
+            _ => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    escaped
 }
 
 /// What the body of a successful answer says.
@@ -171,49 +108,69 @@ fn path(target: &Target, subresource: Subresource) -> String {
 /// A write whose answer cannot be read took effect all the same; only its version is unknown, so
 /// that nothing is waited for.
 pub fn answer_of(action: &Action, body: &[u8]) -> Answer {
-    if let Action::Ask { target } | Action::Confirm { target, .. } = action {
-        let text = std::str::from_utf8(body).map_err(|error| error.to_string());
-        return match text.and_then(|text| Opaque::new(text).map_err(|error| error.to_string())) {
-            Ok(object) => Answer::Read(object),
-            Err(reason) => unreadable(target.kind, &reason),
-        };
-    }
     match action {
-        Action::List { kind, .. } | Action::Survey { kind, .. } => {
-            return match listing(body) {
+        Action::Write(write) => Answer::Done(written(write, body)),
+        Action::Read(Read { question, .. }) => match question {
+            Question::List { want, .. } => match listing(body, *want) {
                 Ok(listing) => Answer::Listed(listing.into()),
-                Err(error) => unreadable(*kind, &error.to_string()),
-            };
-        }
-        // The answer is a Status, or whatever was deleted.
-        Action::DeleteCollection { .. } => return Answer::Done(Written::default()),
-        _ => {}
+                Err(error) => unreadable(question, &error.to_string()),
+            },
+            _ => match whole(body) {
+                Ok(object) => Answer::Read(object),
+                Err(reason) => unreadable(question, &reason),
+            },
+        },
+        Action::Record(_) => Answer::Done(Written::default()),
     }
-    if let Action::Delete {
-        target,
-        precondition,
-        ..
-    }
-    | Action::Bind {
-        target,
-        precondition,
-        ..
-    } = action
-    {
-        // The answer may be the object or a mere Status; what it is about is known either way.
-        return Answer::Done(Written {
-            name: target.name.name.clone(),
-            uid: precondition.uid.clone().unwrap_or_default(),
-            resource_version: Text::default(),
-        });
-    }
-    let head = serde_json::from_slice::<Head>(body);
-    Answer::Done(head.map_or_else(|_| Written::default(), |Head { metadata }| metadata.into()))
 }
 
-fn unreadable(kind: Kind, reason: &str) -> Answer {
+fn whole(body: &[u8]) -> Result<Opaque, String> {
+    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+    Opaque::new(text).map_err(|error| error.to_string())
+}
+
+fn written(write: &Write, body: &[u8]) -> Written {
+    match write.facts().answers {
+        // A Status, or whatever was deleted.
+        Answers::List => Written::default(),
+        // The answer may be the object or a mere Status; what it is about is known either way.
+        Answers::Either => {
+            let Precondition { uid, .. } = &write.precondition;
+            Written {
+                name: write.target.name.name.clone(),
+                uid: uid.clone().unwrap_or_default(),
+                object: wanted(write, body),
+                ..Written::default()
+            }
+        }
+        Answers::Object => {
+            let head = serde_json::from_slice::<Head>(body);
+            let head = head.map(|Head { metadata }| metadata);
+            let written = head.map_or_else(|_| Written::default(), Written::from);
+            Written {
+                object: wanted(write, body),
+                ..written
+            }
+        }
+    }
+}
+
+fn wanted(write: &Write, body: &[u8]) -> Option<Opaque> {
+    match write.want {
+        Want::Whole => whole(body).ok(),
+        Want::Metadata => None,
+    }
+}
+
+fn unreadable(question: &Question, reason: &str) -> Answer {
+    let what = match question {
+        Question::Get { target, .. } | Question::Exists { target, .. } => target.kind.to_string(),
+        Question::List { kind, .. } => kind.to_string(),
+        Question::Path { path, .. } => path.clone(),
+        Question::Discovery => "resources".to_owned(),
+    };
     Answer::Failed(ApiError::transport(format!(
-        "cannot read {kind} from the server: {reason}"
+        "cannot read {what} from the server: {reason}"
     )))
 }
 
@@ -226,6 +183,8 @@ struct Head {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HeadMeta {
+    /// Reviews have none.
+    #[serde(default)]
     name: Text,
     #[serde(default)]
     uid: Uid,
@@ -239,6 +198,10 @@ impl From<HeadMeta> for Written {
             name: meta.name,
             uid: meta.uid,
             resource_version: meta.resource_version,
+            object: None,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

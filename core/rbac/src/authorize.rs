@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::Attributes;
+use crate::rule::allows;
 use crate::source::{RoleSource, joined};
 
 #[cfg(test)]
@@ -33,7 +34,7 @@ pub fn authorize(request: &Attributes<'_>, roles: &impl RoleSource) -> Decision 
     let mut allowed_by = None;
     roles.visit(request.user, request.namespace(), &mut |grant| {
         match &grant.rules {
-            Ok(rules) if rules.iter().any(|rule| rule.allows(request)) => {
+            Ok(rules) if rules.iter().any(|rule| allows(rule, request)) => {
                 allowed_by = Some(format!("RBAC: allowed by {grant}"));
                 return ControlFlow::Break(());
             }

@@ -1,12 +1,13 @@
 //! Whether rules allow all that other rules allow, and what is missing.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flyball_api::Text;
 
 use crate::PolicyRule;
 use crate::quote::QuotedList;
-use crate::rule::{ALL, has, path_matches};
+use crate::rule::{ALL, path_matches};
 
 #[cfg(test)]
 mod tests;
@@ -15,20 +16,148 @@ mod tests;
 /// in the order of `wanted`.
 ///
 /// Rules are compared by their words: no list of verbs covers `*`. A wanted rule that a single held
-/// rule covers costs a look at the words of both; any other costs its [`breadth`] times the words
-/// held.
+/// rule covers costs a look at the words of both, or nothing if they are equal; any other costs its
+/// [`breadth`] times the words held.
 pub fn uncovered<'a>(
     held: impl IntoIterator<Item = &'a PolicyRule>,
     wanted: &[PolicyRule],
 ) -> Vec<PolicyRule> {
-    let held: Vec<&PolicyRule> = held.into_iter().collect();
-    let is_covered = |rule: &PolicyRule| held.iter().any(|holder| covers(holder, rule));
-    wanted
-        .iter()
-        .filter(|rule| !is_covered(rule))
-        .flat_map(single_rules)
-        .filter(|rule| !is_covered(rule))
-        .collect()
+    let held = Held::new(held, usize::MAX);
+    // What cannot be spent cannot run out.
+    let open = held.open(wanted).unwrap_or_default();
+    held.missing(open).unwrap_or_default()
+}
+
+/// Rules that a user holds, to be compared with others by a bounded number of comparisons of words.
+pub(crate) struct Held<'a> {
+    rules: Vec<&'a PolicyRule>,
+    /// The same rules, to find equal ones at once.
+    equal: BTreeSet<&'a PolicyRule>,
+    comparisons_left: Cell<usize>,
+}
+
+/// The rules have more words than are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyWords;
+
+impl<'a> Held<'a> {
+    pub(crate) fn new(
+        rules: impl IntoIterator<Item = &'a PolicyRule>,
+        comparisons_max: usize,
+    ) -> Self {
+        let rules: Vec<&PolicyRule> = rules.into_iter().collect();
+        Self {
+            equal: rules.iter().copied().collect(),
+            rules,
+            comparisons_left: Cell::new(comparisons_max),
+        }
+    }
+
+    /// The rules of `wanted` that no single held rule covers.
+    pub(crate) fn open<'w>(
+        &self,
+        wanted: &'w [PolicyRule],
+    ) -> Result<Vec<&'w PolicyRule>, TooManyWords> {
+        let mut open = Vec::new();
+        for rule in wanted {
+            if !self.covers(rule)? {
+                open.push(rule);
+            }
+        }
+        Ok(open)
+    }
+
+    /// The single permissions of these rules that no held rule covers.
+    pub(crate) fn missing(&self, open: Vec<&PolicyRule>) -> Result<Vec<PolicyRule>, TooManyWords> {
+        let mut missing = Vec::new();
+        for rule in open.into_iter().flat_map(single_rules) {
+            if !self.covers(&rule)? {
+                missing.push(rule);
+            }
+        }
+        Ok(missing)
+    }
+
+    fn covers(&self, rule: &PolicyRule) -> Result<bool, TooManyWords> {
+        if self.equal.contains(rule) {
+            return Ok(true);
+        }
+        for holder in &self.rules {
+            if self.covers_alone(holder, rule)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether `holder` alone allows all that `rule` allows.
+    fn covers_alone(&self, holder: &PolicyRule, rule: &PolicyRule) -> Result<bool, TooManyWords> {
+        Ok(self.has_all(&holder.verbs, &rule.verbs)?
+            && self.has_all(&holder.api_groups, &rule.api_groups)?
+            && self.covers_resources(&holder.resources, &rule.resources)?
+            && self.covers_names(&holder.resource_names, &rule.resource_names)?
+            && self.covers_paths(holder, &rule.non_resource_urls)?)
+    }
+
+    /// Whether one of the words held fits; each that is looked at counts.
+    fn any(&self, held: &[Text], fits: impl Fn(&str) -> bool) -> Result<bool, TooManyWords> {
+        let found = held.iter().position(|word| fits(word));
+        let looked_at = found.map_or(held.len(), |at| at + 1).max(1);
+        let left = self.comparisons_left.get().checked_sub(looked_at);
+        self.comparisons_left.set(left.ok_or(TooManyWords)?);
+        Ok(found.is_some())
+    }
+
+    fn has_all(&self, held: &[Text], wanted: &[Text]) -> Result<bool, TooManyWords> {
+        if self.any(held, |one| one == ALL)? {
+            return Ok(true);
+        }
+        for word in wanted {
+            if !self.any(held, |one| one == word)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn covers_resources(&self, held: &[Text], wanted: &[Text]) -> Result<bool, TooManyWords> {
+        if self.any(held, |one| one == ALL)? {
+            return Ok(true);
+        }
+        for word in wanted {
+            let below = word.split_once('/').map(|(_, part)| part);
+            let fits =
+                |one: &str| one == word || (below.is_some() && one.strip_prefix("*/") == below);
+            if !self.any(held, fits)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn covers_names(&self, held: &[Text], wanted: &[Text]) -> Result<bool, TooManyWords> {
+        if held.is_empty() || wanted.is_empty() {
+            return Ok(held.is_empty());
+        }
+        for name in wanted {
+            if !self.any(held, |one| one == name)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Paths have no names: a rule that is limited to names counts for none, as upstream sees it.
+    fn covers_paths(&self, holder: &PolicyRule, wanted: &[Text]) -> Result<bool, TooManyWords> {
+        for path in wanted {
+            let is_named = !holder.resource_names.is_empty();
+            let fits = |pattern: &str| path_matches(pattern, path);
+            if is_named || !self.any(&holder.non_resource_urls, fits)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// How many single permissions the rules spell out: the number of rules with one verb on one
@@ -130,41 +259,4 @@ fn single_rules(rule: &PolicyRule) -> impl Iterator<Item = PolicyRule> {
         ..PolicyRule::default()
     });
     on_objects.chain(on_paths)
-}
-
-/// Whether `holder` alone allows all that `rule` allows.
-pub(crate) fn covers(holder: &PolicyRule, rule: &PolicyRule) -> bool {
-    has_all(&holder.verbs, &rule.verbs)
-        && has_all(&holder.api_groups, &rule.api_groups)
-        && rule
-            .resources
-            .iter()
-            .all(|resource| covers_resource(&holder.resources, resource))
-        && covers_names(&holder.resource_names, &rule.resource_names)
-        && covers_paths(holder, &rule.non_resource_urls)
-}
-
-fn has_all(held: &[Text], wanted: &[Text]) -> bool {
-    has(held, ALL) || wanted.iter().all(|word| has(held, word))
-}
-
-fn covers_resource(held: &[Text], wanted: &str) -> bool {
-    has(held, ALL)
-        || has(held, wanted)
-        || wanted
-            .split_once('/')
-            .is_some_and(|(_, part)| held.iter().any(|one| one.strip_prefix("*/") == Some(part)))
-}
-
-/// Paths have no names: a rule that is limited to names counts for none, as upstream sees it.
-fn covers_paths(holder: &PolicyRule, wanted: &[Text]) -> bool {
-    let held = |path: &Text| {
-        let mut patterns = holder.non_resource_urls.iter();
-        holder.resource_names.is_empty() && patterns.any(|pattern| path_matches(pattern, path))
-    };
-    wanted.iter().all(held)
-}
-
-fn covers_names(held: &[Text], wanted: &[Text]) -> bool {
-    held.is_empty() || (!wanted.is_empty() && wanted.iter().all(|name| has(held, name)))
 }

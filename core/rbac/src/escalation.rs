@@ -8,7 +8,7 @@
 use flyball_api::Status;
 use serde_json::Value;
 
-use crate::coverage::{breadth, covers, description, uncovered};
+use crate::coverage::{Held, breadth, description};
 use crate::quote::{Quoted, QuotedList};
 use crate::refusal::{missing as missing_role, not_found, refused};
 use crate::rule::ALL;
@@ -21,6 +21,9 @@ mod tests;
 /// How many single permissions a check looks at. Upstream has no such bound; a role of a megabyte
 /// could keep it busy for minutes.
 pub const BREADTH_MAX: usize = 16_384;
+/// How many words of rules a check compares. A role of many rules checked against as many held ones could keep it busy
+/// for as long.
+const COMPARISONS_MAX: usize = 20_000_000;
 
 /// Whether the user who wants to create or update a Role or ClusterRole may grant its rules: those
 /// that the user holds, or any with the verb `escalate`. `collects` tells that the object, or the
@@ -147,16 +150,18 @@ fn check_held(
 ) -> Result<(), String> {
     let user = request.user;
     let (held, unresolved) = roles.rules_for(user, request.namespace());
-    let open = || {
-        let alone = |rule: &&PolicyRule| !held.iter().any(|holder| covers(holder, rule));
-        wanted.iter().filter(alone)
+    let held = Held::new(held.iter().copied(), COMPARISONS_MAX);
+    let too_many = |_| {
+        "the rules and those that are held have too many words to compare: use several roles"
+            .to_owned()
     };
-    if breadth(open()) > BREADTH_MAX {
+    let open = held.open(wanted).map_err(too_many)?;
+    if breadth(open.iter().copied()) > BREADTH_MAX {
         return Err(format!(
             "the rules spell out more than {BREADTH_MAX} permissions to check: use several roles"
         ));
     }
-    let missing = uncovered(held.iter().copied(), wanted);
+    let missing = held.missing(open).map_err(too_many)?;
     if missing.is_empty() {
         return Ok(());
     }

@@ -55,7 +55,6 @@ mod source;
 #[cfg(test)]
 mod testing;
 mod user;
-mod views;
 
 pub use aggregation::aggregate;
 pub use attributes::{Attributes, Resource, Target};
@@ -65,9 +64,10 @@ pub use escalation::{BREADTH_MAX, changes_only_ownership, check_binding_write, c
 pub use index::RoleIndex;
 pub use refusal::forbidden;
 pub use review::{NonResourceRule, ResourceRule, RulesReview, rules_review};
-pub use rule::PolicyRule;
 pub use source::{Binding, Grant, RoleSource, RoleUnresolved};
 pub use user::{AUTHENTICATED, MASTERS, SERVICE_ACCOUNTS, UNAUTHENTICATED, User};
-pub use views::{
-    AggregationRule, ClusterRole, ClusterRoleBinding, GROUP, Role, RoleBinding, RoleRef, Subject,
+// The views of roles are shared with the controllers.
+pub use flyball_api::views::{
+    AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, RBAC_GROUP as GROUP, Role,
+    RoleBinding, RoleRef, Subject,
 };

@@ -1,74 +1,29 @@
-//! A rule: which verbs on which resources or paths, and whether a request falls under it.
+//! Whether a request falls under a rule of a role.
 
-use flyball_api::{Text, null_default};
-use serde::{Deserialize, Serialize};
+use flyball_api::Text;
 
-use crate::{Attributes, Resource, Target};
+use crate::{Attributes, PolicyRule, Resource, Target};
 
 /// What matches everything in the lists of a rule.
 pub(crate) const ALL: &str = "*";
 
-/// A rule of a role: `rbacv1.PolicyRule`.
-///
-/// A request falls under it if each of its parts is in the list for it. Absent, null and empty
-/// lists are the same; an empty list matches nothing, but for `resource_names`, where it matches
-/// every name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PolicyRule {
-    /// What may be done; `*` is anything.
-    #[serde(deserialize_with = "null_default")]
-    pub verbs: Vec<Text>,
-    /// The API groups of the resources; empty is the core group, `*` is any.
-    #[serde(
-        rename = "apiGroups",
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "null_default"
-    )]
-    pub api_groups: Vec<Text>,
-    /// `pods`, `pods/log`, `*/scale`, or `*` for all resources and subresources.
-    #[serde(
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "null_default"
-    )]
-    pub resources: Vec<Text>,
-    /// The objects meant; all if empty.
-    #[serde(
-        rename = "resourceNames",
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "null_default"
-    )]
-    pub resource_names: Vec<Text>,
-    /// Paths that are no resources; a `*` at the end stands for any rest.
-    #[serde(
-        rename = "nonResourceURLs",
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "null_default"
-    )]
-    pub non_resource_urls: Vec<Text>,
+/// Whether a request falls under a rule: each of its parts is in the list for it.
+pub(crate) fn allows(rule: &PolicyRule, request: &Attributes<'_>) -> bool {
+    has_or_all(&rule.verbs, request.verb)
+        && match &request.target {
+            Target::Resource(resource) => allows_resource(rule, resource),
+            Target::Path(path) => {
+                let mut patterns = rule.non_resource_urls.iter();
+                patterns.any(|pattern| path_matches(pattern, path))
+            }
+        }
 }
 
-impl PolicyRule {
-    /// Whether the request falls under this rule.
-    pub fn allows(&self, request: &Attributes<'_>) -> bool {
-        has_or_all(&self.verbs, request.verb)
-            && match &request.target {
-                Target::Resource(resource) => self.allows_resource(resource),
-                Target::Path(path) => self
-                    .non_resource_urls
-                    .iter()
-                    .any(|pattern| path_matches(pattern, path)),
-            }
-    }
-
-    fn allows_resource(&self, wanted: &Resource<'_>) -> bool {
-        has_or_all(&self.api_groups, wanted.group)
-            && self
-                .resources
-                .iter()
-                .any(|pattern| resource_matches(pattern, wanted))
-            && (self.resource_names.is_empty() || has(&self.resource_names, wanted.name))
-    }
+fn allows_resource(rule: &PolicyRule, wanted: &Resource<'_>) -> bool {
+    let mut resources = rule.resources.iter();
+    has_or_all(&rule.api_groups, wanted.group)
+        && resources.any(|pattern| resource_matches(pattern, wanted))
+        && (rule.resource_names.is_empty() || has(&rule.resource_names, wanted.name))
 }
 
 /// Whether the list has the word.
@@ -111,7 +66,7 @@ mod tests {
     fn allows(row: &str, verb: &str, target: Target<'_>) -> bool {
         let user = User::default();
         let user = &user;
-        rule(row).allows(&Attributes { user, verb, target })
+        super::allows(&rule(row), &Attributes { user, verb, target })
     }
 
     /// `group/resource/subresource/name`, of which the end may be missing.
@@ -217,7 +172,7 @@ mod tests {
         let user = User::default();
         let (user, verb) = (&user, "get");
         for target in [resource("/pods"), Target::Path("")] {
-            assert!(!rule.allows(&Attributes { user, verb, target }));
+            assert!(!super::allows(&rule, &Attributes { user, verb, target }));
         }
     }
 }

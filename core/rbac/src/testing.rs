@@ -2,7 +2,7 @@
 
 pub(crate) use crate::bootstrap::table::rule;
 
-use flyball_api::Meta;
+use flyball_api::{LeanMeta, Meta};
 
 use crate::bootstrap::subject;
 use crate::{ClusterRole, ClusterRoleBinding, GROUP, Role, RoleBinding, RoleIndex, RoleRef};
@@ -10,11 +10,12 @@ use crate::{ClusterRole, ClusterRoleBinding, GROUP, Role, RoleBinding, RoleIndex
 /// `namespace/name`, or `name`.
 pub(crate) fn metadata(place: &str) -> Meta {
     let (namespace, name) = place.split_once('/').unwrap_or(("", place));
-    Meta {
+    let known = LeanMeta {
         namespace: namespace.into(),
         name: name.into(),
-        ..Meta::default()
-    }
+        ..LeanMeta::default()
+    };
+    known.into()
 }
 
 pub(crate) fn role_ref(kind: &str, name: &str) -> RoleRef {

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use flyball_api::views::{Event, EventSource};
-use flyball_api::{Meta, Text, Timestamp, Uid};
+use flyball_api::{LeanMeta, Text, Timestamp};
 use flyball_plan::{Body, Now, Record, RecordKind};
 use serde_json::json;
 
@@ -205,14 +205,13 @@ impl Recorder {
             "" => Text::const_new("default"),
             _ => record.about.namespace.clone(),
         };
-        let metadata = Meta {
+        let metadata = LeanMeta {
             name: told.name.clone(),
             namespace,
-            uid: Uid::default(),
-            ..Meta::default()
+            ..LeanMeta::default()
         };
         Event {
-            metadata,
+            metadata: metadata.into(),
             involved_object: record.about.clone(),
             reason: record.reason.into(),
             message,

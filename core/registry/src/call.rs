@@ -12,7 +12,7 @@ use crate::path::ResourcePath;
 use crate::query::Query;
 use crate::request::{Representation, Request};
 use crate::served::Kind;
-use crate::stored::{text, whole};
+use crate::stored::{Stored, text, whole};
 use crate::{kinds, versions};
 
 /// A request whose words have been understood.
@@ -36,6 +36,19 @@ impl Call<'_> {
     /// The resource in the version that is kept.
     pub(crate) fn kept(&self) -> &Resource {
         versions::kept(&self.resource).unwrap_or(&self.resource)
+    }
+
+    /// A stored object as it is kept, with what is not told of it: what a write begins with.
+    pub(crate) fn kept_object(&self, stored: &Stored) -> Object {
+        let mut object = self.resource.object(stored);
+        if self.resource.of_definition().is_none() {
+            self.rules().reveal(&mut object, stored.hidden());
+        }
+        // It says that it is of the version in which it is kept, as what it is compared with.
+        if let Some(kept) = versions::kept(&self.resource) {
+            object.insert("apiVersion".to_owned(), kept.api_version().into());
+        }
+        object
     }
 
     /// An object that was sent, as it is kept.

@@ -3,6 +3,7 @@
 //! Upstream: `apiserver/pkg/endpoints/handlers/create.go`,
 //! `apiserver/pkg/registry/generic/registry/store.go`.
 
+use flyball_rbac::{Attributes, Target};
 use flyball_storage::{CommitError, Transaction};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +18,7 @@ use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::{Chance, Method};
 use crate::stored::Stored;
-use crate::{admission, custom, decode, managed, meta};
+use crate::{admission, custom, decode, depth, managed, meta};
 
 /// How often a name is drawn before the object is refused because it is taken.
 const DRAWS_MAX: usize = 8;
@@ -97,11 +98,15 @@ impl Registry {
         }
         let mut warnings = rules.warnings(&object);
         warnings.extend(advice::on_create(&call.resource, &object));
-        if let Err(refusal) = admission::validate(&review, &object, &mut effects) {
+        let admitted = self
+            .check_create(call)
+            .and_then(|()| admission::validate(&review, &object, &mut effects));
+        if let Err(refusal) = admitted {
             return Ok(Answer::from(refusal).warned(warnings));
         }
         warnings.append(&mut effects.warnings);
         call.conclude(&mut object, &emptied);
+        depth::check(call, &object, None)?;
         let place = key(&call.resource, object.namespace(), object.name());
         // What is made by replacing or applying may name a version, which means nothing.
         let names_version = object
@@ -132,6 +137,19 @@ impl Registry {
         });
         let body = body.map_err(|_| Failure::already_exists(&call.resource, object.name()))?;
         Ok(Answer::new(201, body).warned(warnings))
+    }
+
+    /// Refuses a PUT or a server-side apply that creates an object, unless its user may create it: the request was
+    /// authorized as an update or a patch. As upstream does, between validation and validating admission.
+    fn check_create(&self, call: &Call<'_>) -> Result<(), Failure> {
+        if call.request.method == Method::Post {
+            return Ok(());
+        }
+        self.allow(&Attributes {
+            user: call.request.user,
+            verb: "create",
+            target: Target::Resource(call.path.target()),
+        })
     }
 
     /// Draws a name for a new object that has only the beginning of one, some more times if it is taken.

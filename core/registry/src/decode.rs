@@ -14,11 +14,11 @@ pub(crate) use self::conversion::unconvertible;
 use self::head::Head;
 pub(crate) use self::head::{check_head, package, unrecognized};
 pub(crate) use self::wanted::Wanted;
-use crate::custom;
 use crate::failure::Failure;
 use crate::object::Object;
 use crate::query::FieldValidation;
 use crate::registry::Call;
+use crate::{custom, path_lengths};
 
 /// The languages that are spoken here.
 const ACCEPTED: &[&str] = &[
@@ -135,12 +135,16 @@ pub(crate) fn delete_options(call: &Call<'_>) -> Result<Value, Failure> {
 }
 
 fn protobuf(wanted: &Wanted<'_>, body: &[u8]) -> Result<Value, Failure> {
-    flyball_protobuf::decode(body).map_err(|error| {
+    let decoded = flyball_protobuf::decode(body).map_err(|error| {
         let (kind, version) = (wanted.kind, wanted.version);
         Failure::bad_request(format!(
             "{kind} in version {version:?} cannot be handled as a {kind}: {error}"
         ))
-    })
+    })?;
+    if path_lengths::may_exceed(body) {
+        path_lengths::check(decoded.to_string().as_bytes())?;
+    }
+    Ok(decoded)
 }
 
 /// The body must be in a language that is spoken here.

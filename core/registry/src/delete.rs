@@ -4,8 +4,10 @@
 //! `apiserver/pkg/registry/generic/registry/store.go`, `pkg/registry/core/pod/strategy.go`.
 
 mod grace;
+mod interrupted;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use flyball_storage::{Revision, Transaction};
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ use crate::query::{Deletion, Propagation};
 use crate::registry::{Call, Registry, key, prefix};
 use crate::request::Representation;
 use crate::selection::Selection;
-use crate::stored::text;
+use crate::stored::{Stored, text};
 use crate::{custom, decode};
 
 const ORPHAN: &str = "orphan";
@@ -84,15 +86,16 @@ impl Registry {
         let all = all.map_err(|error| unreadable(error, false))?;
         let revision = all.revision;
         let chosen = all.items.iter().filter(|item| selection.has(&item.value));
-        let mut chosen: Vec<(Revision, Object)> = chosen
-            .map(|item| (item.modified, call.resource.object(&item.value)))
+        let mut chosen: Vec<(Revision, Arc<Stored>)> = chosen
+            .map(|item| (item.modified, item.value.clone()))
             .collect();
         if call.query.limit > 0 {
             chosen.truncate(call.query.limit);
         }
         let mut items = Vec::with_capacity(chosen.len());
-        for (seen, object) in chosen {
-            let mut shown = object.clone();
+        for (seen, stored) in chosen {
+            let mut shown = call.resource.object(&stored);
+            let object = call.kept_object(&stored);
             if call.resource.of_definition().is_none() {
                 shown.remove("kind");
                 shown.remove("apiVersion");
@@ -104,7 +107,7 @@ impl Registry {
             }
             let place = key(&call.resource, object.namespace(), object.name());
             if let Some(now) = self.store().get(&place) {
-                let (seen, object) = (now.modified, call.resource.object(&now.value));
+                let (seen, object) = (now.modified, call.kept_object(&now.value));
                 self.delete_one(call, wish, seen, object)?;
             }
         }
@@ -167,7 +170,7 @@ impl Registry {
         }
         let waits = held || matches!(grace, Grace::Seconds(1..));
         if wish.dry_run || marked == object {
-            let answer = Answer::new(200, text(&marked));
+            let answer = Answer::new(200, call.told(&marked));
             return Ok(Deleted {
                 answer,
                 gone: !waits,
@@ -346,7 +349,8 @@ fn is_of(call: &Call<'_>, group: &str, plural: &str) -> bool {
 
 /// The finalizers that an object has once it is told to go: by two of them the garbage collector is asked for its part.
 fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> {
-    let has = |name: &str| object.finalizers().any(|one| one == name);
+    let before: BTreeSet<&str> = object.finalizers().collect();
+    let has = |name: &str| before.contains(name);
     let asked = match wish.orphan {
         Some(true) => Some(Propagation::Orphan),
         Some(false) => Some(Propagation::Background),
@@ -370,10 +374,8 @@ fn finalizers(call: &Call<'_>, wish: &Deletion, object: &Object) -> Vec<String> 
         Propagation::Foreground => finalizers.push(FOREGROUND.to_owned()),
     }
     // One that stands there twice is no other set of them.
-    let same = finalizers.iter().all(|one| has(one))
-        && object
-            .finalizers()
-            .all(|one| finalizers.iter().any(|kept| kept == one));
+    let after: BTreeSet<&str> = finalizers.iter().map(String::as_str).collect();
+    let same = before == after;
     if is_of(call, "", "namespaces") {
         // Those of a namespace are a set.
         let mut seen = BTreeSet::new();

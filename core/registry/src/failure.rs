@@ -2,10 +2,12 @@
 //!
 //! Upstream: `apimachinery/pkg/api/errors/errors.go`.
 
+mod invalid;
+
 use flyball_api::{Status, StatusCause, StatusDetails};
 use flyball_schema::Resource;
 
-use crate::field_error::FieldError;
+pub(crate) use self::invalid::ERRORS_MAX;
 use crate::quoted::quoted;
 
 /// A refusal, as it is answered, and what is told beside it.
@@ -129,38 +131,6 @@ impl Failure {
             ),
         };
         Self::new(403, "Forbidden", message).about(resource, name)
-    }
-
-    /// The object has mistakes; `kind` and `group` name what was sent.
-    pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
-        // What is found twice is told once.
-        let mut all: Vec<String> = Vec::new();
-        for error in errors.iter().map(FieldError::to_string) {
-            if !all.contains(&error) {
-                all.push(error);
-            }
-        }
-        let told = match all.as_slice() {
-            [one] => one.clone(),
-            all => format!("[{}]", all.join(", ")),
-        };
-        let kind_told = match group {
-            "" => kind.to_owned(),
-            group => format!("{kind}.{group}"),
-        };
-        let mut failure = Self::new(
-            422,
-            "Invalid",
-            format!("{kind_told} {} is invalid: {told}", quoted(name)),
-        );
-        failure.0.details = Some(StatusDetails {
-            name: name.into(),
-            group: group.into(),
-            kind: kind.into(),
-            causes: errors.iter().map(FieldError::cause).collect(),
-            ..StatusDetails::default()
-        });
-        failure
     }
 
     /// Something went wrong that whoever asked cannot mend.

@@ -51,6 +51,30 @@ pub enum Mistake {
     },
 }
 
+/// The entries that errors which show a whole list show in all, unless a single error shows more.
+const ENTRIES_SHOWN_MAX: usize = 1_000;
+
+/// A bound on errors that each show the list in which they were found. Upstream has none, so that the answer to a list of
+/// wrong entries grows with its square.
+pub(crate) struct ListErrors {
+    left: usize,
+}
+
+impl ListErrors {
+    /// The bound for a list of so many entries.
+    pub(crate) fn of(entries: usize) -> Self {
+        let left = (ENTRIES_SHOWN_MAX / entries.max(1)).max(1);
+        Self { left }
+    }
+
+    /// Whether one more error may show the list.
+    pub(crate) fn take(&mut self) -> bool {
+        let left = self.left.checked_sub(1);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
 impl FieldError {
     /// A missing value.
     pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {

@@ -21,10 +21,12 @@ mod custom;
 mod decode;
 mod delete;
 mod deprecated;
+mod depth;
 pub mod discovery;
 mod documents;
 mod etcd;
 mod eviction;
+mod expiry;
 mod failure;
 mod field_error;
 mod impersonation;
@@ -43,6 +45,7 @@ mod paging;
 mod parts;
 mod patch;
 mod path;
+mod path_lengths;
 mod query;
 mod quoted;
 mod registry;
@@ -57,16 +60,19 @@ mod services;
 mod shown;
 mod stored;
 mod structures;
+mod surrogates;
 mod table;
 mod tokens;
 mod update;
 mod versions;
+mod warnings;
 mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{Answer, Layout, Reply};
+pub use expiry::RevisionTimes;
 pub use failure::Failure;
 pub use field_error::{FieldError, Mistake};
 pub use indent::indented;
@@ -76,6 +82,7 @@ pub use object::Object;
 pub use path::{Path, ResourcePath};
 pub use registry::Registry;
 pub use request::{Chance, Method, Representation, Request};
+pub use route::is_watch;
 pub use stored::Stored;
 pub use tokens::{
     Claims, ISSUER, Identified, Issuer, Signer, SigningFailed, TokenRefused, open_token,

@@ -16,7 +16,7 @@ use crate::request::Representation;
 use crate::served::Kind;
 use crate::stored::{Stored, write_whole};
 use crate::table::{IncludeObject, Table};
-use crate::versions;
+use crate::{depth, versions};
 
 /// A page of a collection.
 #[derive(Debug)]
@@ -47,6 +47,11 @@ impl Listing {
     pub fn is_short(&self) -> bool {
         let is_spliced = self.representation == Representation::Whole && !self.is_in_protobuf();
         self.items.len() <= SHORT || (is_spliced && self.items.len() <= 16 * SHORT)
+    }
+
+    /// How many bytes its objects take, about what it takes when it is written.
+    pub fn weight(&self) -> usize {
+        self.items.iter().map(|item| item.bare().len()).sum()
     }
 
     /// The answer.
@@ -93,8 +98,7 @@ impl Listing {
                     Some(version) => version.bare(item),
                     None => self.resource.bare(item),
                 };
-                // It was written by this program.
-                return serde_json::from_slice(&bare).unwrap_or_default();
+                return depth::read_kept(&bare);
             }
             match partial(&self.resource.object(item)) {
                 Value::Object(object) => object,

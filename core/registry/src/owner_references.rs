@@ -2,6 +2,8 @@
 //!
 //! Upstream: `apiserver/pkg/endpoints/handlers/rest.go`.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::object::{Meta, Object};
@@ -20,12 +22,16 @@ pub(crate) fn unite(object: &mut Object, origin: Origin, warnings: &mut Vec<Stri
     let Some(Value::Array(all)) = object.meta_mut().get_mut("ownerReferences") else {
         return;
     };
+    if all.len() < 2 {
+        return;
+    }
+    let mut seen: HashSet<String> = HashSet::with_capacity(all.len());
     let mut once: Vec<Value> = Vec::with_capacity(all.len());
     let mut again: Vec<String> = Vec::new();
     for one in all.drain(..) {
-        match once.contains(&one) {
-            true => again.push(one["uid"].as_str().unwrap_or_default().to_owned()),
-            false => once.push(one),
+        match seen.insert(one.to_string()) {
+            true => once.push(one),
+            false => again.push(one["uid"].as_str().unwrap_or_default().to_owned()),
         }
     }
     *all = once;

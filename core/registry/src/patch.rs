@@ -20,7 +20,7 @@ use crate::query::FieldValidation;
 use crate::registry::{Call, Registry};
 use crate::request::Chance;
 use crate::update::Part;
-use crate::{custom, decode, meta};
+use crate::{custom, decode, meta, path_lengths};
 
 const JSON: &str = "application/json-patch+json";
 const MERGE: &str = "application/merge-patch+json";
@@ -225,6 +225,8 @@ pub(crate) fn changed(call: &Call<'_>, old: Object) -> Result<(Object, Vec<Strin
     let changed = change(call, old, patch, schema)?;
     // Upstream shows the object that came out, or of a strategic merge what is left of the patch.
     let whole = (!is_strategic).then(|| changed.to_string());
+    // A patch may move fields below a long name.
+    path_lengths::check(whole.as_deref().unwrap_or_default().as_bytes())?;
     let invalid = |why: &str| {
         let merged = merged.as_ref();
         let left = merged.map(|(old, patch)| strategic_left(old, patch.clone(), schema));

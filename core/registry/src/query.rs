@@ -100,8 +100,7 @@ impl<'a> Pairs<'a> {
 
     /// A flag: everything is a yes but `false` and `0`.
     pub(crate) fn flag(self, key: &str) -> Option<bool> {
-        let no = |value: &str| value == "0" || value.eq_ignore_ascii_case("false");
-        self.first(key).map(|value| !no(value))
+        self.first(key).map(is_yes)
     }
 
     /// A whole number.
@@ -121,12 +120,12 @@ impl<'a> Pairs<'a> {
     }
 }
 
-impl Query {
-    /// Whether a query asks for a stream of changes.
-    pub(crate) fn asks_to_watch(pairs: &[(String, String)]) -> bool {
-        Pairs(pairs).flag("watch").unwrap_or_default()
-    }
+/// Whether a flag is set by this value, as upstream reads it.
+pub(crate) fn is_yes(value: &str) -> bool {
+    value != "0" && !value.eq_ignore_ascii_case("false")
+}
 
+impl Query {
     /// Reads the options of a verb. `applies` says that what is patched is applied.
     pub(crate) fn parse(
         verb: &str,

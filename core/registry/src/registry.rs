@@ -80,8 +80,9 @@ impl Registry {
         self.store
     }
 
-    /// Makes what every cluster has from its start: namespaces and roles.
+    /// Makes what every cluster has from its start: namespaces and roles. Finishes what a crash has interrupted.
     pub fn bootstrap(&mut self, now: flyball_api::Timestamp, chance: &mut Chance<'_>) {
+        self.finish_deletes();
         bootstrap::run(self, now, chance);
         self.settle_definitions(now, chance);
         self.settle_api_services(now, chance);
@@ -176,18 +177,11 @@ impl Registry {
     pub(crate) fn read(&self, call: &Call<'_>) -> Result<(Revision, Object), Failure> {
         let found = self.find(call);
         let found = found.ok_or_else(|| Failure::not_found(&call.resource, &call.path.name))?;
-        let mut object = call.resource.object(&found.value);
-        if call.resource.of_definition().is_none() {
-            call.rules().reveal(&mut object, found.value.hidden());
-        }
-        // It says that it is of the version in which it is kept, as what it is compared with.
-        if let Some(kept) = versions::kept(&call.resource) {
-            object.insert("apiVersion".to_owned(), kept.api_version().into());
-        }
-        Ok((found.modified, object))
+        Ok((found.modified, call.kept_object(&found.value)))
     }
 
-    pub(crate) fn store(&self) -> &Store<Arc<Stored>> {
+    /// What is stored.
+    pub fn store(&self) -> &Store<Arc<Stored>> {
         &self.store
     }
 

@@ -6,6 +6,8 @@
 //! Upstream: `pkg/registry/apps/deployment/storage/storage.go`,
 //! `apimachinery/pkg/util/managedfields/scalehandler.go`.
 
+use std::collections::BTreeSet;
+
 use flyball_patch::{Change, FieldSet, no_other_version};
 use flyball_storage::Revision;
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ use crate::object::{Meta, Object, at};
 use crate::registry::{Call, Registry};
 use crate::request::{Chance, Method};
 use crate::update::Part;
-use crate::{custom, meta, patch};
+use crate::{custom, depth, meta, patch};
 
 const API_VERSION: &str = "autoscaling/v1";
 const KIND: &str = "Scale";
@@ -143,7 +145,7 @@ impl Registry {
         }
         meta.insert("managedFields".to_owned(), owners.into());
         let answer = self.replace(call, (Part::Body, Note::Applied), seen, old, new, chance)?;
-        let object: Object = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let object = depth::read_kept(&answer.body);
         let shown = Answer::document(&Value::Object(scale_of(call, &object)?));
         Ok(shown.warned(answer.warnings))
     }
@@ -254,13 +256,11 @@ const REPLICAS: &str = "/fieldsV1/f:spec/f:replicas";
 /// The owners; of those that cannot be told apart the last counts.
 fn entries(all: &Value) -> Vec<&Value> {
     let all: Vec<&Value> = all.as_array().into_iter().flatten().collect();
-    let is_last = |at: usize, entry: &Value| {
-        let mut later = all.iter().skip(at + 1);
-        later.all(|other| identity(other) != identity(entry))
-    };
-    let last = all.iter().enumerate();
-    let last = last.filter(|(at, entry)| is_last(*at, entry));
-    last.map(|(_, entry)| *entry).collect()
+    let mut seen = BTreeSet::new();
+    let mut last: Vec<&Value> = all.into_iter().rev().collect();
+    last.retain(|entry| seen.insert(identity(entry)));
+    last.reverse();
+    last
 }
 
 /// Who owns what, apart from the fields: as upstream tells owners apart.

@@ -70,7 +70,7 @@ impl Selection {
         match &self.custom {
             Some(custom) => has_fields(fields, &custom.shown(stored), selectable),
             None => {
-                let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+                let object = stored.bare_object();
                 let value = |object: &Object, field: &str| match self.version {
                     Some(version) => field_value(object, version.kept_field(field)),
                     None => field_value(object, field),

@@ -1,7 +1,7 @@
 //! Bodies as everybody else here reads them: as JSON, and as text.
 //!
 //! YAML becomes JSON before anything looks at it, as upstream does. Bytes that are no text become
-//! marks, which is what Go's decoder makes of them.
+//! marks, which is what Go's decoder makes of them, and so do halves of UTF-16 pairs.
 //!
 //! Upstream: `apimachinery/pkg/runtime/serializer/json/json.go`.
 
@@ -10,9 +10,11 @@ use std::borrow::Cow;
 use crate::custom;
 use crate::decode::{Wanted, check_head, unrecognized};
 use crate::failure::Failure;
+use crate::path_lengths;
 use crate::query::FieldValidation;
 use crate::registry::Call;
 use crate::request::Method;
+use crate::surrogates;
 
 /// What was sent, as JSON.
 pub(crate) struct Sent<'a> {
@@ -32,8 +34,13 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
     let language = content_type.split(';').next().unwrap_or_default().trim();
     let is_yaml = language == "application/yaml";
     let is_applied = language == "application/apply-patch+yaml";
+    let is_text = language.is_empty() || language.ends_with("json") || is_applied;
+    let mended = match is_text {
+        true => surrogates::mended(body),
+        false => Cow::Borrowed(body),
+    };
     // What is JSON is read as such: it is YAML as well, but not to every parser.
-    if is_yaml || (is_applied && !is_json(body)) {
+    if is_yaml || (is_applied && !is_json(&mended)) {
         let text = String::from_utf8_lossy(body);
         let found = flyball_yaml::read(&text).map_err(|error| unreadable(call, is_yaml, &error))?;
         let mut warnings = Vec::new();
@@ -49,6 +56,7 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
         }
         let is_object = matches!(call.request.method, Method::Post | Method::Put);
         let json = found.value.to_string().into_bytes();
+        path_lengths::check(&json)?;
         if is_yaml && is_object {
             let wanted = Wanted::of(call);
             check_head(&wanted, &json, body)?;
@@ -73,14 +81,16 @@ pub(crate) fn read<'a>(call: &Call<'a>) -> Result<Sent<'a>, Failure> {
         });
     }
     let starts = body.iter().find(|byte| !byte.is_ascii_whitespace());
-    let is_text = language.is_empty() || language.ends_with("json") || is_applied;
-    let body = match std::str::from_utf8(body) {
-        Err(_) if is_text && matches!(starts, Some(b'{' | b'[')) => String::from_utf8_lossy(body)
-            .into_owned()
-            .into_bytes()
-            .into(),
-        _ => Cow::Borrowed(body),
+    let body = match std::str::from_utf8(&mended) {
+        Err(_) if is_text && matches!(starts, Some(b'{' | b'[')) => {
+            let text = String::from_utf8_lossy(&mended);
+            text.into_owned().into_bytes().into()
+        }
+        _ => mended,
     };
+    if is_text {
+        path_lengths::check(&body)?;
+    }
     let doubles = match is_applied {
         true => doubles(&body),
         false => Vec::new(),

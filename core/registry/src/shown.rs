@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::decode::package;
+use crate::depth;
 use crate::failure::Failure;
 use crate::list::{included, partial, table_of};
 use crate::object::Object;
@@ -30,7 +31,7 @@ pub(crate) fn as_asked(call: &Call<'_>, answer: Answer) -> Answer {
     if let Some(body) = metadata_alone(call, &answer.body) {
         return Answer { body, ..answer };
     }
-    let Ok(Value::Object(object)) = serde_json::from_slice(&answer.body) else {
+    let Ok(object) = depth::read(&answer.body) else {
         return answer;
     };
     match transformed(call, &object) {

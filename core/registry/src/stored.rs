@@ -8,6 +8,7 @@ use flyball_schema::Resource;
 use serde::Serializer;
 use serde_json::Value;
 
+use crate::depth;
 use crate::object::{Meta, Object};
 
 /// One state of an object.
@@ -76,7 +77,7 @@ impl Stored {
             Some(at) => (Text::from_utf8_lossy(&kept[..at]), kept.slice(at..)),
             None => (Text::default(), kept),
         };
-        let object: Object = serde_json::from_slice(&json)?;
+        let object = depth::read(&json)?;
         let labels = object.labels();
         Ok(Arc::new(Self {
             version,
@@ -117,8 +118,7 @@ impl Stored {
 
     /// The object, without `apiVersion` and `kind`.
     pub(crate) fn bare_object(&self) -> Object {
-        // It was written by this program, or read when it was loaded.
-        serde_json::from_slice(&self.json).unwrap_or_default()
+        depth::read_kept(&self.json)
     }
 
     /// The object, with `apiVersion` and `kind`.
@@ -144,7 +144,7 @@ impl Stored {
 
 /// The same state with another version.
 pub(crate) fn at_version(bare: &[u8], version: u64) -> Bytes {
-    let mut object: Object = serde_json::from_slice(bare).unwrap_or_default();
+    let mut object = depth::read_kept(bare);
     let version = Value::from(version.to_string());
     object
         .meta_mut()

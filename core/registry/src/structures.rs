@@ -8,6 +8,7 @@ use flyball_schema::{Schema, Shape, builtin, go_text};
 use serde_json::{Map, Value};
 
 use crate::call::Call;
+use crate::failure::ERRORS_MAX;
 use crate::field_error::FieldError;
 
 impl Call<'_> {
@@ -21,9 +22,14 @@ impl Call<'_> {
         // The metadata of custom objects are of the same type as those of all others.
         let schema = builtin().kind(&kept.group, &kept.version, &kept.kind);
         let schema = schema.unwrap_or_else(|| self.schema());
-        let told = errors.into_iter().map(|error| {
+        let emptied = Emptied::new(emptied);
+        let told = errors.into_iter().enumerate().map(|(at, error)| {
+            // An answer does not list more of them.
+            if at >= ERRORS_MAX {
+                return error;
+            }
             let place = place(&kept.kind, &error.field);
-            told(schema, error, &place, emptied)
+            told(schema, error, &place, &emptied)
         });
         told.collect()
     }
@@ -44,7 +50,32 @@ fn place(kind: &str, field: &str) -> String {
     }
 }
 
-fn told(schema: Schema<'_>, error: FieldError, place: &str, emptied: &[String]) -> FieldError {
+/// The places at which something empty was held, found by what they lie below.
+struct Emptied<'a> {
+    /// Each with its number in the order in which they were found.
+    places: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Emptied<'a> {
+    fn new(places: &'a [String]) -> Self {
+        let places = places.iter().map(String::as_str).enumerate();
+        let mut places: Vec<_> = places.map(|(at, place)| (place, at)).collect();
+        places.sort_unstable();
+        Self { places }
+    }
+
+    /// The rest of each place that begins with this one, in the order in which they were found.
+    fn below(&self, place: &str) -> impl Iterator<Item = &'a str> {
+        let from = self.places.partition_point(|(one, _)| *one < place);
+        let all = self.places.iter().skip(from);
+        let all = all.map_while(|(one, at)| Some((*at, one.strip_prefix(place)?)));
+        let mut all: Vec<(usize, &str)> = all.collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, below)| below)
+    }
+}
+
+fn told(schema: Schema<'_>, error: FieldError, place: &str, emptied: &Emptied<'_>) -> FieldError {
     let Some(value) = error.value() else {
         return error;
     };
@@ -55,11 +86,9 @@ fn told(schema: Schema<'_>, error: FieldError, place: &str, emptied: &[String]) 
         return error;
     };
     let mut value = value.clone();
-    for emptied in emptied {
-        let below = emptied.strip_prefix(place);
-        if let Some(below) = below.filter(|below| !below.starts_with(char::is_alphanumeric)) {
-            put_empty(of, &mut value, below);
-        }
+    let below = emptied.below(place);
+    for below in below.filter(|below| !below.starts_with(char::is_alphanumeric)) {
+        put_empty(of, &mut value, below);
     }
     let text = go_text(of, &value);
     error.with_shown(&text)
@@ -162,7 +191,12 @@ mod tests {
         let schema = builtin().kind(kind.0, "v1", kind.1).unwrap();
         let emptied: Vec<String> = emptied.iter().map(|&place| place.to_owned()).collect();
         let error = FieldError::invalid(field, value, "why");
-        let error = told(schema, error, &place(kind.1, field), &emptied);
+        let error = told(
+            schema,
+            error,
+            &place(kind.1, field),
+            &Emptied::new(&emptied),
+        );
         let want = format!("{field}: Invalid value: {want}: why");
         assert_eq!(error.to_string(), want);
         assert_eq!(&*error.cause().cause_type, "FieldValueInvalid");

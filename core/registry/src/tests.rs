@@ -6,8 +6,12 @@ use serde_json::{Value, json};
 use crate::{Answer, Chance, Method, Polled, Registry, Reply, Request, Watch};
 
 mod admitting;
+mod authorizing;
+mod bounds;
 mod corners;
 mod custom;
+mod deleting;
+mod depth;
 mod exchanges;
 mod lifecycle;
 mod metadata;

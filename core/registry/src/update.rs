@@ -16,7 +16,7 @@ use crate::owner_references::{self, Origin};
 use crate::registry::{Call, Registry, key};
 use crate::request::Chance;
 use crate::structures::field_of;
-use crate::{admission, custom, decode, managed, meta};
+use crate::{admission, custom, decode, depth, managed, meta};
 
 /// Which part of an object a write is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +179,7 @@ impl Registry {
             new.meta_mut().remove("selfLink");
         }
         managed::keep_times(&mut new, old);
+        depth::check(call, &new, Some(old))?;
         let is_same = new == *old && !is_finished && !self.is_rewritten(call, old);
         if call.query.dry_run || is_same {
             return Ok(Answer::new(200, call.as_if_kept(&new)).warned(warnings));

@@ -23,7 +23,7 @@ use crate::selection::Selection;
 use crate::served::Kind;
 use crate::stored::{Stored, at_version, text, write_whole};
 use crate::table::{IncludeObject, Table};
-use crate::versions;
+use crate::{depth, versions};
 
 /// The annotation of the bookmark that ends the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
@@ -209,10 +209,10 @@ impl Watch {
         }
         let mut out = Vec::with_capacity(lines.len());
         for line in lines.split(|byte| *byte == b'\n') {
-            // They were written by this program.
-            let Ok(event) = serde_json::from_slice::<Value>(line) else {
+            if line.is_empty() {
                 continue;
-            };
+            }
+            let event = Value::Object(depth::read_kept(line));
             let (kind, object) = (event["type"].as_str(), &event["object"]);
             let kind = kind.unwrap_or_default();
             if flyball_protobuf::encode_event(&mut out, kind, object).is_none() {
@@ -269,7 +269,7 @@ impl Watch {
                 self.tell_whole(bare, out);
             }
             other => {
-                let mut object: Object = serde_json::from_slice(bare).unwrap_or_default();
+                let mut object = depth::read_kept(bare);
                 let kept = versions::kept(&self.resource).unwrap_or(&self.resource);
                 object.insert("kind".to_owned(), kept.kind.as_str().into());
                 object.insert("apiVersion".to_owned(), kept.api_version().into());
@@ -310,7 +310,7 @@ impl Watch {
             write_whole(&self.resource, bare, out);
             return;
         };
-        let object: Object = serde_json::from_slice(bare).unwrap_or_default();
+        let object = depth::read_kept(bare);
         let mut object = version.as_told(object);
         object.insert("kind".to_owned(), self.resource.kind.as_str().into());
         out.extend_from_slice(&text(&object));

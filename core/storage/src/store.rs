@@ -101,6 +101,12 @@ impl<V: Clone> Store<V> {
         self.items.iter().map(|stored| &stored.0)
     }
 
+    /// The present items under a query's prefix, by key, one at a time; its limit and its revision do
+    /// not count.
+    pub fn scan<'s>(&'s self, query: &Query<'s>) -> impl Iterator<Item = &'s Item<V>> + use<'s, V> {
+        present(&self.items, query)
+    }
+
     /// The items that a query wants.
     pub fn range<'s>(&'s self, query: &Query<'s>) -> Result<Page<'s, V>, ReadError> {
         let at = query.at.unwrap_or(self.revision);

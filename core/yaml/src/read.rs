@@ -14,6 +14,29 @@ const DEPTH_MAX: usize = 127;
 
 /// How many values aliases may multiply a document to.
 const VALUES_MAX: usize = 500_000;
+/// How many bytes of text aliases may multiply a document to: some times what a request may have.
+const BYTES_MAX: usize = 16 << 20;
+
+/// How much a value is: itself and what is in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    values: usize,
+    /// Bytes of texts and keys.
+    bytes: usize,
+}
+
+impl Size {
+    /// Adds to it, unless it gets too much.
+    fn grow(&mut self, by: Size) -> Result<(), ReadFailed> {
+        self.values = self.values.saturating_add(by.values);
+        self.bytes = self.bytes.saturating_add(by.bytes);
+        if self.values > VALUES_MAX || self.bytes > BYTES_MAX {
+            let why = "document contains excessive aliasing";
+            return Err(ReadFailed(why.to_owned()));
+        }
+        Ok(())
+    }
+}
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +60,8 @@ pub fn read(text: &str) -> Result<Read, ReadFailed> {
     let mut reader = Reader {
         parser: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
-        values: 0,
+        size: Size::default(),
+        copied: Size::default(),
         duplicates: Vec::new(),
     };
     while let Some((event, span)) = reader.next()? {
@@ -61,9 +85,12 @@ pub fn read(text: &str) -> Result<Read, ReadFailed> {
 
 struct Reader<'a> {
     parser: Parser<'a, granit_parser::StrInput<'a>>,
-    /// What an alias stands for, with the number of values in it.
-    anchors: HashMap<usize, (Value, usize)>,
-    values: usize,
+    /// What an alias stands for, with its size.
+    anchors: HashMap<usize, (Value, Size)>,
+    /// The size of what was read so far, with what aliases stand for.
+    size: Size,
+    /// The size of the copies that are kept for aliases.
+    copied: Size,
     duplicates: Vec<String>,
 }
 
@@ -93,16 +120,6 @@ impl<'a> Reader<'a> {
         next.ok_or_else(|| ReadFailed("unexpected end of stream".to_owned()))
     }
 
-    fn count(&mut self, values: usize) -> Result<(), ReadFailed> {
-        self.values = self.values.saturating_add(values);
-        if self.values > VALUES_MAX {
-            return Err(ReadFailed(
-                "document contains excessive aliasing".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Value, ReadFailed> {
         if depth > DEPTH_MAX {
             let line = span.start.line();
@@ -110,8 +127,12 @@ impl<'a> Reader<'a> {
                 "line {line}: exceeded max depth of {DEPTH_MAX}"
             )));
         }
-        let before = self.values;
-        self.count(1)?;
+        let before = self.size;
+        let bytes = match &event {
+            Event::Scalar(text, ..) => text.len(),
+            _ => 0,
+        };
+        self.size.grow(Size { values: 1, bytes })?;
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.as_ref().and_then(|tag| tag.core_suffix());
@@ -125,17 +146,21 @@ impl<'a> Reader<'a> {
             Event::SequenceStart(_, anchor, _) => (self.items(depth)?, anchor),
             Event::MappingStart(_, anchor, _) => (self.entries(depth)?, anchor),
             Event::Alias(id) => {
-                let found = self.anchors.get(&id).cloned();
-                let (value, values) =
+                let found = self.anchors.get(&id);
+                let (value, size) =
                     found.ok_or_else(|| ReadFailed("anchor contains itself".to_owned()))?;
-                self.count(values)?;
-                return Ok(value);
+                self.size.grow(*size)?;
+                return Ok(value.clone());
             }
             _ => return Err(ReadFailed("did not find expected node content".to_owned())),
         };
         if anchor != 0 {
-            let values = self.values - before;
-            self.anchors.insert(anchor, (value.clone(), values));
+            let size = Size {
+                values: self.size.values - before.values,
+                bytes: self.size.bytes - before.bytes,
+            };
+            self.copied.grow(size)?;
+            self.anchors.insert(anchor, (value.clone(), size));
         }
         Ok(value)
     }

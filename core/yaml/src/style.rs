@@ -14,12 +14,15 @@ pub(crate) enum Style {
     Literal,
 }
 
+/// The key that merges another map into this one, unless it is quoted.
+const MERGE: &str = "<<";
+
 /// The style of a text; a key must be on one line.
 pub(crate) fn style(text: &str, is_key: bool) -> Style {
     let found = Findings::of(text);
     let wanted = if text.contains('\n') {
         Style::Literal
-    } else if meaning(text) == Meaning::Text && !is_sexagesimal(text) {
+    } else if meaning(text) == Meaning::Text && !is_sexagesimal(text) && text != MERGE {
         Style::Plain
     } else {
         Style::Double
@@ -127,6 +130,7 @@ mod tests {
             ("no", Style::Double),
             ("", Style::Double),
             ("~", Style::Double),
+            ("<<", Style::Double),
             ("2026-01-02T03:04:05Z", Style::Double),
             ("1:30", Style::Double),
             ("a\tb", Style::Double),

@@ -164,4 +164,23 @@ mod tests {
             assert_eq!(made.name, entry.descriptor.name);
         }
     }
+
+    #[test]
+    fn all_views_of_the_manager_are_in_one_place_and_there_is_one_per_kind() {
+        let watches = CONTROLLERS.iter().flat_map(|one| one.descriptor.watches);
+        for watch in watches {
+            let name = watch.view().name;
+            assert!(name.starts_with("flyball_api::views::"), "{name}");
+        }
+        let drivers = CONTROLLERS.iter().map(|one| one.with_defaults(""));
+        let settings = flyball_process::Settings {
+            resync_period: Duration::MAX,
+            shutdown_timeout: Duration::ZERO,
+            release_on_exit: true,
+        };
+        let process = flyball_process::Process::new(drivers.collect(), None, settings);
+        if let Err(conflict) = process {
+            panic!("{conflict}");
+        }
+    }
 }

@@ -1,10 +1,14 @@
 //! A plane: the server and its parts.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use flyball_apiserver::{ApiServer, Authority, AuthorityError, Listening, OpenFailed, listen};
+use flyball_apiserver::{
+    ApiServer, Authority, AuthorityError, Cut, DataFolder, ExpiringEvents, Listening, OpenFailed,
+    listen, make_folder,
+};
 use flyball_client::Client;
 use flyball_kubelets::{Settings as NodeSettings, SettingsInvalid};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
@@ -16,6 +20,9 @@ use tokio::sync::broadcast;
 use crate::controllers::CONTROLLERS;
 use crate::kubeconfig::kubeconfig;
 use crate::parts::{Part, Shared};
+
+/// How long an Event is kept unless it is said; upstream's default of `--event-ttl`.
+const EVENT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// What a plane is made of.
 #[derive(Clone, Debug)]
@@ -30,6 +37,8 @@ pub struct PlaneOptions {
     pub parts: Vec<Part>,
     /// The controllers that run whenever [`Part::Controllers`] does, by name or alias.
     pub controllers: Vec<String>,
+    /// How long an Event is kept after its last write; for ever if it is no time at all.
+    pub event_ttl: Duration,
     /// The runtime that the server lives in; that of the caller if there is none. One of another
     /// thread lets the server and the parts work at the same time.
     pub server_on: Option<Handle>,
@@ -44,6 +53,7 @@ impl Default for PlaneOptions {
             nodes: 1,
             parts: Part::ALL.to_vec(),
             controllers: names().map(str::to_owned).collect(),
+            event_ttl: EVENT_TTL,
             server_on: None,
         }
     }
@@ -104,6 +114,7 @@ pub struct Plane {
     shared: Shared,
     authority: Arc<Authority>,
     listening: Option<Listening>,
+    _expiring: Option<ExpiringEvents>,
     running: Vec<(Part, Running)>,
 }
 
@@ -117,21 +128,15 @@ impl Plane {
     pub async fn start_with(options: PlaneOptions) -> Result<Self, PlaneFailed> {
         let wanted = options.controllers.iter().map(|name| canonical(name));
         let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
-        if let Some(folder) = &options.data {
-            std::fs::create_dir_all(folder).map_err(|source| PlaneFailed::Folder {
-                folder: folder.clone(),
-                source,
-            })?;
-        }
         let nodes = NodeSettings {
             count: options.nodes,
             ..NodeSettings::default()
         };
         nodes.check()?;
-        let store = options.data.as_ref().map(|folder| folder.join("store"));
-        let authority = Arc::new(Authority::open(options.data.as_deref())?);
-        let opened = open(store, authority.clone(), options.listen);
-        let (server, listening) = match &options.server_on {
+        let folder = options.data.as_deref().map(locked).transpose()?;
+        let authority = Arc::new(Authority::open(folder.as_ref())?);
+        let opened = open(folder, authority.clone(), options.listen, options.event_ttl);
+        let (server, listening, expiring) = match &options.server_on {
             None => opened.await?,
             Some(home) => home.spawn(opened).await.map_err(|_| PlaneFailed::Home)??,
         };
@@ -146,6 +151,7 @@ impl Plane {
             },
             authority,
             listening,
+            _expiring: expiring,
             running: Vec::new(),
         };
         for part in options.parts {
@@ -249,6 +255,11 @@ impl Plane {
         self.listening.as_ref().map(|listening| listening.address)
     }
 
+    /// The unfinished end of the log that was dropped at the start; what was committed there is lost.
+    pub fn cut(&self) -> Option<&Cut> {
+        self.shared.server.cut()
+    }
+
     /// A kubeconfig for somebody who may do anything; `None` if it does not listen.
     pub fn kubeconfig(&self) -> Result<Option<String>, PlaneFailed> {
         let Some(mut address) = self.address() else {
@@ -294,18 +305,32 @@ fn canonical(name: &str) -> Result<&'static str, PlaneFailed> {
     Ok(found.ok_or_else(unknown)?.descriptor.name)
 }
 
+/// Takes a data folder for this process, before anything in it is read or made.
+fn locked(folder: &Path) -> Result<DataFolder, PlaneFailed> {
+    make_folder(folder).map_err(|source| PlaneFailed::Folder {
+        folder: folder.to_owned(),
+        source,
+    })?;
+    Ok(DataFolder::lock(folder).map_err(OpenFailed::from)?)
+}
+
+/// A server, and what it does in its own runtime.
+type Opened = (Arc<ApiServer>, Option<Listening>, Option<ExpiringEvents>);
+
 /// Opens the store, and a socket if there is to be one.
 async fn open(
-    store: Option<PathBuf>,
+    folder: Option<DataFolder>,
     authority: Arc<Authority>,
     address: Option<SocketAddr>,
-) -> Result<(Arc<ApiServer>, Option<Listening>), PlaneFailed> {
-    let server = ApiServer::open(store.as_deref(), &authority).await?;
+    event_ttl: Duration,
+) -> Result<Opened, PlaneFailed> {
+    let server = ApiServer::open(folder, &authority).await?;
     let listening = match address {
         Some(address) => Some(listen_at(&server, &authority, address).await?),
         None => None,
     };
-    Ok((server, listening))
+    let expiring = server.expire_events(event_ttl);
+    Ok((server, listening, expiring))
 }
 
 async fn listen_at(
@@ -326,6 +351,7 @@ async fn listen_at(
     let failed = |source| PlaneFailed::Listen { address, source };
     let socket = TcpListener::bind(address).await.map_err(failed)?;
     let listening = listen(server.clone(), socket, tls).map_err(failed)?;
-    server.reached_at(listening.address).await;
+    let reached = server.reached_at(listening.address).await;
+    reached.map_err(OpenFailed::from)?;
     Ok(listening)
 }

@@ -1,4 +1,5 @@
 mod cascade;
+mod keys;
 
 use std::time::Duration;
 
@@ -65,6 +66,30 @@ async fn a_deployment_becomes_available() {
         assert_eq!(pod["spec"]["nodeName"], "node-0");
         assert_eq!(pod["status"]["phase"], "Running");
     }
+    plane.stop().await;
+}
+
+#[tokio::test]
+async fn events_expire() {
+    let options = PlaneOptions {
+        parts: Vec::new(),
+        event_ttl: Duration::from_millis(200),
+        ..PlaneOptions::default()
+    };
+    let plane = Plane::start_with(options).await.unwrap();
+    let client = plane.client("test");
+    let events = "/api/v1/namespaces/default/events";
+    let involved = json!({"kind": "Pod", "name": "a", "namespace": "default"});
+    let event = json!({"metadata": {"name": "a.1"}, "involvedObject": involved});
+    let made = post(&client, events, &event).await;
+    let version = made["metadata"]["resourceVersion"].as_str().unwrap();
+    let since = format!("{events}?watch=1&resourceVersion={version}");
+    let mut watch = client.watch(&since).await.unwrap();
+    let line = timeout(Duration::from_secs(60), watch.next()).await;
+    let line = line.expect("the event stays").unwrap().unwrap();
+    let line: Value = serde_json::from_slice(&line).unwrap();
+    assert_eq!(line["type"], "DELETED");
+    assert_eq!(get(&client, events).await["items"], json!([]));
     plane.stop().await;
 }
 

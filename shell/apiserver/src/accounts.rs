@@ -7,11 +7,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use flyball_registry::{Registry, Request};
-use tokio::sync::MutexGuard;
+use flyball_registry::Request;
 use tokio::time::{Instant, timeout_at};
 
 use crate::server::ApiServer;
+use crate::work::Locked;
 
 /// How long an account may take to appear.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -24,7 +24,7 @@ impl ApiServer {
     }
 
     /// The registry, as soon as it makes sense to ask it.
-    pub(crate) async fn registry_for(&self, request: &Request<'_>) -> MutexGuard<'_, Registry> {
+    pub(crate) async fn registry_for(&self, request: &Request<'_>) -> Locked {
         let deadline = Instant::now() + PATIENCE;
         let mut news = self.news();
         loop {

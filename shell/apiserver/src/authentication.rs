@@ -44,7 +44,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     words.next().filter(|token| is_bearer && !token.is_empty())
 }
 
-fn anonymous() -> User {
+/// A client without credentials.
+pub(crate) fn anonymous() -> User {
     User::of_groups("system:anonymous", &[UNAUTHENTICATED])
 }
 

@@ -2,12 +2,12 @@
 //! and the key of its tokens.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
+    KeyUsagePurpose, PublicKeyData as _,
 };
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
@@ -16,6 +16,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::certificates::AnyCertificate;
+use crate::folder::DataFolder;
 use crate::signing::SigningKey;
 
 /// Why there is no authority.
@@ -31,16 +32,44 @@ pub enum AuthorityError {
     },
     /// What a file holds is no key or certificate.
     #[error(
-        "the certificate authority cannot be used: {0}; remove ca.crt and ca.key to make a new one"
+        "the certificate authority cannot be used: {0}; restore ca.crt and ca.key from a copy, or move the \
+         data folder away to begin with an empty one"
     )]
     Unusable(String),
+    /// A store is there, and a key that belongs to it is not.
+    #[error(
+        "{} is missing, and {} holds a cluster that was served with it; restore it from a copy, or move the \
+         data folder away to begin with an empty one", path.display(), store.display()
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The store.
+        store: PathBuf,
+    },
+    /// Two files that belong together do not.
+    #[error("{} does not match {}; {advice}", path.display(), other.display())]
+    Mismatch {
+        /// The one file.
+        path: PathBuf,
+        /// The other file.
+        other: PathBuf,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// The key of tokens cannot be used.
     #[error(
-        "the key that signs the tokens of service accounts cannot be used: {0}; remove sa.key to make a new one, \
-         which ends all tokens"
+        "the key that signs the tokens of service accounts cannot be used: {0}; restore sa.key from a copy, or \
+         move the data folder away to begin with an empty one"
     )]
     SigningKey(String),
 }
+
+/// The certificate of the authority, in the data folder.
+const CERTIFICATE: &str = "ca.crt";
+
+/// Its key.
+const KEY: &str = "ca.key";
 
 /// What a server needs to speak TLS and to know its clients.
 pub struct Tls {
@@ -65,24 +94,50 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The authority that a folder keeps, made if there is none; one for this process only if there
+    /// The authority that a folder keeps, made if the folder is new; one for this process only if there
     /// is no folder.
-    pub fn open(folder: Option<&Path>) -> Result<Self, AuthorityError> {
+    pub fn open(folder: Option<&DataFolder>) -> Result<Self, AuthorityError> {
         let Some(folder) = folder else {
             let made = make().map_err(unusable)?;
             return Self::of(made, SigningKey::open(None)?);
         };
-        let (certificate, key) = (folder.join("ca.crt"), folder.join("ca.key"));
-        let kept = match (read(&certificate)?, read(&key)?) {
+        let kept = match (folder.read(CERTIFICATE)?, folder.read(KEY)?) {
             (Some(certificate), Some(key)) => KeyPairPem { certificate, key },
-            _ => {
+            (certificate, _) => {
+                let missing = match certificate {
+                    Some(_) => KEY,
+                    None => CERTIFICATE,
+                };
+                folder.check_may_make(missing)?;
                 let made = make().map_err(unusable)?;
-                write(&certificate, &made.certificate)?;
-                write(&key, &made.key)?;
+                // The key first: a certificate is never there without it.
+                folder.write(KEY, &made.key)?;
+                folder.write(CERTIFICATE, &made.certificate)?;
                 made
             }
         };
-        Self::of(kept, SigningKey::open(Some(folder))?)
+        let signing = SigningKey::open(Some(folder))?;
+        let authority = Self::of(kept, signing)?;
+        match authority.matches() {
+            true => Ok(authority),
+            false => Err(AuthorityError::Mismatch {
+                path: folder.file(KEY),
+                other: folder.file(CERTIFICATE),
+                advice: "restore both from one copy of the data folder",
+            }),
+        }
+    }
+
+    /// Whether the certificate is of the key.
+    fn matches(&self) -> bool {
+        let Ok(der) = CertificateDer::from_pem_slice(self.certificate.as_bytes()) else {
+            return false;
+        };
+        let Ok((_, certificate)) = x509_parser::parse_x509_certificate(&der) else {
+            return false;
+        };
+        let public = &certificate.public_key().subject_public_key.data;
+        **public == *self.issuer.key().der_bytes()
     }
 
     fn of(pair: KeyPairPem, signing: SigningKey) -> Result<Self, AuthorityError> {
@@ -175,33 +230,6 @@ fn make() -> Result<KeyPairPem, rcgen::Error> {
     })
 }
 
-pub(crate) fn read(path: &Path) -> Result<Option<String>, AuthorityError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(AuthorityError::File {
-            path: path.to_owned(),
-            source,
-        }),
-    }
-}
-
-/// Writes a file that only its owner can read.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorityError> {
-    use std::io::Write as _;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|source| AuthorityError::File {
-        path: path.to_owned(),
-        source,
-    })
-}
-
 fn unusable(error: impl std::fmt::Display) -> AuthorityError {
     AuthorityError::Unusable(error.to_string())
 }
@@ -212,15 +240,14 @@ mod tests {
 
     #[test]
     fn a_folder_keeps_its_authority() {
-        let folder =
-            std::env::temp_dir().join(format!("flyball-authority-{}", uuid::Uuid::new_v4()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let path = std::env::temp_dir().join(format!("flyball-authority-{}", uuid::Uuid::new_v4()));
+        let folder = DataFolder::lock(&path).unwrap();
         let first = Authority::open(Some(&folder)).unwrap();
         let second = Authority::open(Some(&folder)).unwrap();
         assert_eq!(first.certificate(), second.certificate());
-        std::fs::write(folder.join("ca.key"), "nonsense").unwrap();
+        std::fs::write(path.join("ca.key"), "nonsense").unwrap();
         let told = Authority::open(Some(&folder)).err().unwrap().to_string();
-        assert!(told.contains("remove ca.crt and ca.key"), "{told}");
-        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(told.contains("restore ca.crt and ca.key"), "{told}");
+        std::fs::remove_dir_all(&path).unwrap();
     }
 }

@@ -14,11 +14,16 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::activity::InProgress;
+use crate::memory::{Held, counted};
 use crate::metrics::Counted;
+use crate::peer::Peer;
 use crate::server::{ApiServer, now};
 
 /// How much a watch tells in one go.
 const CHUNK_BYTES: usize = 64 << 10;
+
+/// How much of an answer is handed to a connection in one go: the next goes when it has taken this.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// How often a watch that asked for bookmarks gets one.
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
@@ -29,13 +34,17 @@ const WATCH_MAX: Duration = Duration::from_secs(45 * 60);
 /// The body of an answer.
 pub struct Body {
     content: Content,
-    /// The request is in progress as long as its answer is not sent.
-    _in_progress: Option<InProgress>,
+    /// The memory that was reserved for it.
+    held: Option<Held>,
+    /// The client that a stream goes to. Its request is in progress as long as the stream lasts.
+    client: Option<(Peer, InProgress)>,
 }
 
 enum Content {
     /// All of it at once.
     Whole(Option<Bytes>),
+    /// All of it, for a connection that takes it piece by piece.
+    Pieces(Bytes, Peer),
     /// Changes as they come.
     Watch(WatchBody),
     /// Changes as another task makes them.
@@ -65,12 +74,60 @@ impl Body {
         }
     }
 
-    /// The same body, which keeps its request in progress until it is dropped.
-    pub(crate) fn holding(self, in_progress: InProgress) -> Self {
+    /// The same body, for which memory was reserved.
+    pub(crate) fn holding(self, mut held: Held) -> Self {
+        if let Content::Whole(bytes) = &self.content {
+            held.set(bytes.as_ref().map_or(0, Bytes::len));
+        }
         Self {
-            _in_progress: Some(in_progress),
+            held: Some(held),
             ..self
         }
+    }
+
+    /// The same body as it is sent to a client: its bytes are held, and its request is in progress,
+    /// until the connection has taken the last of them.
+    pub(crate) fn sent_to(mut self, peer: Peer, in_progress: InProgress) -> Self {
+        match self.content {
+            Content::Whole(Some(bytes)) => {
+                let length = bytes.len();
+                let held = self.held.take().unwrap_or_else(|| peer.holding(length));
+                let waiting = peer.activity.wait();
+                let bytes = counted(bytes, Some(held), Some(in_progress), Some(waiting));
+                let content = Content::Pieces(bytes, peer);
+                Self { content, ..self }
+            }
+            Content::Whole(None) => Self { held: None, ..self },
+            _ => Self {
+                client: Some((peer, in_progress)),
+                ..self
+            },
+        }
+    }
+
+    fn poll_content(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let portion = match &mut self.content {
+            Content::Whole(bytes) => return Poll::Ready(bytes.take()),
+            Content::Pieces(rest, peer) => {
+                peer.activity.note_progress();
+                let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+                if rest.is_empty() {
+                    self.content = Content::Whole(None);
+                }
+                return Poll::Ready(Some(piece));
+            }
+            Content::Watch(watch) => watch.poll_portion(context),
+            Content::Carried(portions) => portions.poll_recv(context),
+        };
+        let Some((peer, _)) = &self.client else {
+            return portion;
+        };
+        portion.map(|portion| {
+            portion.map(|bytes| {
+                let (held, waiting) = (peer.holding(bytes.len()), peer.activity.wait());
+                counted(bytes, Some(held), None, Some(waiting))
+            })
+        })
     }
 }
 
@@ -78,7 +135,8 @@ impl From<Content> for Body {
     fn from(content: Content) -> Self {
         Self {
             content,
-            _in_progress: None,
+            held: None,
+            client: None,
         }
     }
 }
@@ -179,8 +237,11 @@ async fn next(mut state: Box<State>) -> (Option<Bytes>, Box<State>) {
             () = closed(&mut state.closing) => {}
             changed = timeout_at(until, news.changed()) => {
                 if let Ok(Err(_)) = changed {
-                    // Nobody will commit anything any more.
-                    sleep_until(until).await;
+                    // Nothing is committed any more, and the stop is still to be noticed.
+                    tokio::select! {
+                        () = closed(&mut state.closing) => {}
+                        () = sleep_until(until) => {}
+                    }
                 }
             }
         }
@@ -220,17 +281,14 @@ impl http_body::Body for Body {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let portion = match &mut self.get_mut().content {
-            Content::Whole(bytes) => Poll::Ready(bytes.take()),
-            Content::Watch(watch) => watch.poll_portion(context),
-            Content::Carried(portions) => portions.poll_recv(context),
-        };
+        let portion = self.get_mut().poll_content(context);
         portion.map(|portion| portion.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
+            Content::Pieces(rest, _) => rest.is_empty(),
             Content::Watch(watch) => watch.step.is_none(),
             Content::Carried(portions) => portions.is_closed() && portions.is_empty(),
         }
@@ -241,6 +299,9 @@ impl http_body::Body for Body {
             Content::Whole(bytes) => {
                 let length = bytes.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
+            }
+            Content::Pieces(rest, _) => {
+                SizeHint::with_exact(u64::try_from(rest.len()).unwrap_or(u64::MAX))
             }
             Content::Watch(_) | Content::Carried(_) => SizeHint::default(),
         }

@@ -20,9 +20,15 @@ use tokio_rustls::server::TlsStream;
 
 use crate::activity::{Activity, Watched};
 use crate::certificates::Shown;
+use crate::connections::Connections;
 use crate::edge::serve;
 use crate::limits::Limits;
+use crate::memory::Memory;
+use crate::peer::Peer;
 use crate::server::ApiServer;
+
+/// How long a connection that has to leave may take for its farewell.
+const LEAVE_GRACE: Duration = Duration::from_secs(1);
 
 /// What all connections share.
 pub(crate) struct Shared {
@@ -30,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) clients: Arc<dyn ClientCertVerifier>,
     pub(crate) limits: Limits,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// Serves a socket until the client leaves, a limit is reached, or `closing` turns true and what was
@@ -53,17 +61,24 @@ pub(crate) async fn run(
         session.peer_certificates(),
         UnixTime::now(),
     );
-    let shown = Arc::new(shown);
+    if matches!(shown, Shown::User(..)) {
+        activity.note_user();
+    }
+    let peer = Peer {
+        shown: Arc::new(shown),
+        activity: activity.clone(),
+        memory: shared.memory.clone(),
+        closing: closing.clone(),
+    };
     let is_http2 = session.alpn_protocol() == Some(b"h2");
     let service = {
-        let (server, activity, closing) =
-            (shared.server.clone(), activity.clone(), closing.clone());
+        let server = shared.server.clone();
         service_fn(move |request: Request<Incoming>| {
-            let in_progress = activity.begin();
-            let (server, shown, closing) = (server.clone(), shown.clone(), closing.clone());
+            let in_progress = peer.activity.begin();
+            let (server, peer) = (server.clone(), peer.clone());
             async move {
-                let response = serve(&server, &shown, request, closing).await;
-                Ok::<_, Infallible>(response.map(|body| body.holding(in_progress)))
+                let response = serve(&server, &peer, request).await;
+                Ok::<_, Infallible>(response.map(|body| body.sent_to(peer, in_progress)))
             }
         })
     };
@@ -136,16 +151,24 @@ async fn drive(
     let mut connection = std::pin::pin!(connection);
     let mut look = std::pin::pin!(sleep_until(Instant::now() + limits.stall_timeout));
     let mut finishing = false;
+    let mut grace = limits.stop_grace;
     loop {
         let finish = tokio::select! {
             ended = connection.as_mut() => return ended,
             // A sender that is gone means that the server is gone: the same as closing.
             _ = closing.wait_for(|closing| *closing), if !finishing => true,
-            () = activity.leave.notified(), if !finishing => true,
+            () = activity.leave.notified(), if !finishing => {
+                // What it does is not waited for: its client may see to it that it never ends.
+                if activity.idle_since().is_none() {
+                    return Ok(());
+                }
+                grace = grace.min(LEAVE_GRACE);
+                true
+            }
             () = look.as_mut() => match judge(activity, limits) {
                 _ if finishing => return Ok(()),
                 Verdict::Ends => {
-                    tracing::info!("a connection is cut off: its client reads nothing");
+                    tracing::info!("a connection is cut off: its client makes no progress");
                     return Ok(());
                 }
                 Verdict::Finishes => true,
@@ -158,7 +181,7 @@ async fn drive(
         if finish {
             finishing = true;
             connection.as_mut().finish();
-            look.as_mut().reset(Instant::now() + limits.stop_grace);
+            look.as_mut().reset(Instant::now() + grace);
         }
     }
 }

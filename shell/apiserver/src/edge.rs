@@ -1,6 +1,6 @@
 //! One request from the network, from its head to its answer: limits, then the body, then whoever knows.
 //!
-//! Who has no credentials is asked for none, but sends no body before it is clear that it may be read.
+//! No body is read before it is clear that its sender may send it, and that there is memory for it.
 //!
 //! Upstream: `apiserver/pkg/server/config.go` (`DefaultBuildHandlerChain`) and the filters there.
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flyball_rbac::{MASTERS, UNAUTHENTICATED, User};
-use flyball_registry::{Answer, Failure, Path, Reply, ResourcePath};
+use flyball_registry::{Answer, Failure, Path, Reply, is_watch};
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
     HeaderName, IF_NONE_MATCH, LOCATION, USER_AGENT, VARY,
@@ -19,22 +19,25 @@ use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::{Instant, timeout};
 
+use crate::asked::Asked;
 use crate::authentication::authenticate;
 use crate::body::Body;
-use crate::certificates::Shown;
 use crate::deadline::time_for;
 use crate::impersonation::wanted;
+use crate::memory::{Exhausted, Held};
 use crate::metrics::{About, Query};
 use crate::page::Page;
+use crate::peer::Peer;
+use crate::probes::is_probe;
 use crate::rendering::{laid_out, packed, unpacks};
-use crate::server::{ApiServer, Asked, rendered, whole};
+use crate::server::{ApiServer, rendered, whole};
 use flyball_https::Target;
-
-/// Turns true when the listener closes.
-type Closing = tokio::sync::watch::Receiver<bool>;
 
 /// The largest body that is read, as upstream's.
 const BODY_BYTES_MAX: usize = 3 << 20;
+
+/// How much memory is reserved for the answer to a read whose size is not known yet.
+const READ_BYTES: usize = 64 << 10;
 
 /// How much of a body that is too large is passed over, so that its sender gets to read why.
 const PASSED_OVER_BYTES_MAX: usize = 16 << 20;
@@ -45,19 +48,23 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 /// A longer name is not repeated.
 const AUDIT_ID_BYTES_MAX: usize = 64;
 
-/// Answers a request of somebody who has shown this certificate, or none.
+/// Answers a request of a client.
 pub(crate) async fn serve(
     server: &Arc<ApiServer>,
-    shown: &Shown,
+    peer: &Peer,
     request: Request<Incoming>,
-    closing: Closing,
 ) -> Response<Body> {
     let started = Instant::now();
     let (head, body) = request.into_parts();
     let mut response = match Target::decode(&head.uri) {
         None => Page::error(400, "400 Bad Request").respond(),
         Some(target) => {
-            let response = identified((server, closing), shown, &head, &target, body).await;
+            let is_probe = is_probe(&head.method, &target);
+            let usual = identified((server, peer), &head, &target, body);
+            let response = match is_probe {
+                true => server.probed(&target, usual).await,
+                false => usual.await,
+            };
             if let Some(about) = about(server, &head.method, &head.headers, &target).await {
                 let code = response.status().as_u16();
                 server.metrics().note(&about, code, started.elapsed());
@@ -117,14 +124,20 @@ async fn about(
         },
         is_applied: content_type.is_some_and(|kind| kind.starts_with(b"application/apply-patch")),
     };
-    let is_watch = *method == Method::GET && is_watch(target, &path);
+    let asked = Asked {
+        method,
+        headers,
+        target,
+        user: &User::default(),
+        wanted: None,
+    };
+    let is_watch = is_watch(&asked.request(&[]));
     Some(About::resource(method, &path, is_watch, &query))
 }
 
 /// The answer to somebody who can be believed.
 async fn identified(
-    (server, closing): (&Arc<ApiServer>, Closing),
-    shown: &Shown,
+    (server, peer): (&Arc<ApiServer>, &Peer),
     head: &Parts,
     target: &Target,
     body: Incoming,
@@ -136,7 +149,7 @@ async fn identified(
         user: &User::default(),
         wanted: None,
     };
-    let user = match authenticate(server, shown, &head.headers).await {
+    let user = match authenticate(server, &peer.shown, &head.headers).await {
         Ok(user) => user,
         Err(why) => {
             tracing::warn!(method = %head.method, path = target.path, %why, "Unable to authenticate the request");
@@ -147,28 +160,29 @@ async fn identified(
         Ok(wanted) => wanted,
         Err(failure) => return refused(&asked, failure),
     };
+    if !is_anonymous(&user) {
+        peer.activity.note_user();
+    }
     asked.user = &user;
     asked.wanted = wanted.as_ref();
-    limited((server, closing), &asked, body).await
+    limited((server, peer), &asked, body).await
 }
 
 /// The answer within the time that a request has; a watch has its own.
 async fn limited(
-    (server, closing): (&Arc<ApiServer>, Closing),
+    (server, peer): (&Arc<ApiServer>, &Peer),
     asked: &Asked<'_>,
     body: Incoming,
 ) -> Response<Body> {
-    if let Path::Resource(path) = Path::parse(&asked.target.path)
-        && *asked.method == Method::GET
-        && is_watch(asked.target, &path)
-    {
-        return answer((server, closing), asked, Bytes::new()).await;
+    if is_watch(&asked.request(&[])) {
+        let held = peer.holding(0);
+        return answer((server, peer), asked, (Bytes::new(), held)).await;
     }
     let time = match time_for(asked.target.value("timeout")) {
         Ok(time) => time,
         Err(why) => return refused(asked, Failure::bad_request(why)),
     };
-    match timeout(time, placed((server, closing), asked, body)).await {
+    match timeout(time, placed((server, peer), asked, body)).await {
         Ok(response) => response,
         Err(_) => {
             let message = "Timeout: request did not complete within the allotted timeout";
@@ -179,18 +193,22 @@ async fn limited(
     }
 }
 
-/// The answer, once the body is there and there is a place among the requests in flight.
+/// The answer, once there is memory for it, the body is there, and there is a place among the requests in
+/// flight.
 async fn placed(
-    (server, closing): (&Arc<ApiServer>, Closing),
+    (server, peer): (&Arc<ApiServer>, &Peer),
     asked: &Asked<'_>,
     body: Incoming,
 ) -> Response<Body> {
     let is_write = !matches!(*asked.method, Method::GET | Method::HEAD);
-    let body = match is_write {
+    let (body, _received, held) = match is_write {
         // The body of a read means nothing.
-        false => Bytes::new(),
-        true => match received(server, asked, body).await {
-            Ok(body) => body,
+        false => match peer.memory.reserve(&peer.activity, READ_BYTES).await {
+            Ok(held) => (Bytes::new(), None, held),
+            Err(Exhausted) => return Page::too_many_requests().respond(),
+        },
+        true => match received((server, peer), asked, body).await {
+            Ok((body, received)) => (body, Some(received), peer.holding(0)),
             Err(response) => return response,
         },
     };
@@ -198,31 +216,35 @@ async fn placed(
     let Some(_place) = server.in_flight().enter(is_write, is_privileged) else {
         return Page::too_many_requests().respond();
     };
-    answer((server, closing), asked, body).await
+    answer((server, peer), asked, (body, held)).await
 }
 
-/// The body of a request.
+fn is_anonymous(user: &User) -> bool {
+    user.groups.iter().any(|group| group == UNAUTHENTICATED)
+}
+
+/// The body of a request whose sender may send it, and the memory that it takes.
 async fn received(
-    server: &Arc<ApiServer>,
+    (server, peer): (&Arc<ApiServer>, &Peer),
     asked: &Asked<'_>,
     mut body: Incoming,
-) -> Result<Bytes, Response<Body>> {
-    let is_known = !asked
-        .user
-        .groups
-        .iter()
-        .any(|group| group == UNAUTHENTICATED);
+) -> Result<(Bytes, Held), Response<Body>> {
+    let mut held = peer.holding(0);
     if body.is_end_stream() {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), held));
     }
-    let told_size = body.size_hint().lower();
-    let is_too_large = usize::try_from(told_size).is_ok_and(|size| size > BODY_BYTES_MAX);
-    if !is_known || is_too_large {
-        check_access(server, asked).await?;
+    check_access(server, asked).await?;
+    let exhausted = |_: Exhausted| Page::too_many_requests().respond();
+    let told_size = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let is_too_large = told_size > BODY_BYTES_MAX;
+    if !is_too_large {
+        held.grow(told_size).await.map_err(exhausted)?;
     }
     let mut kept = Vec::new();
     let mut seen = 0;
+    let waiting = peer.activity.wait();
     while let Some(frame) = body.frame().await {
+        peer.activity.note_progress();
         let frame = frame.map_err(|error| {
             let why = format!("the body of the request broke off: {error}");
             refused(asked, Failure::bad_request(why))
@@ -234,17 +256,18 @@ async fn received(
         if is_too_large || seen > BODY_BYTES_MAX {
             kept = Vec::new();
         } else {
+            held.grow(seen).await.map_err(exhausted)?;
             kept.extend_from_slice(&bytes);
         }
         if seen > PASSED_OVER_BYTES_MAX {
             break;
         }
     }
+    drop(waiting);
     if is_too_large || seen > BODY_BYTES_MAX {
-        check_access(server, asked).await?;
         return Err(refused(asked, too_large()));
     }
-    Ok(kept.into())
+    Ok((kept.into(), held))
 }
 
 async fn check_access(server: &Arc<ApiServer>, asked: &Asked<'_>) -> Result<(), Response<Body>> {
@@ -257,21 +280,34 @@ fn too_large() -> Failure {
     Failure::new(413, "RequestEntityTooLarge", message)
 }
 
+/// The answer, with the memory that it takes. A read is refused if there is none; what a write did is reported in
+/// any case.
 async fn answer(
-    (server, closing): (&Arc<ApiServer>, Closing),
+    (server, peer): (&Arc<ApiServer>, &Peer),
     asked: &Asked<'_>,
-    body: Bytes,
+    (body, mut held): (Bytes, Held),
 ) -> Response<Body> {
+    let is_read = *asked.method == Method::GET;
     match server.reply(asked, &body).await {
-        Reply::Answer(answer) => shown(asked, answer).await,
+        Reply::Answer(answer) => {
+            if is_read && held.grow(answer.body.len()).await.is_err() {
+                return Page::too_many_requests().respond();
+            }
+            let response = shown(asked, answer).await;
+            response.map(|body| body.holding(held))
+        }
         Reply::List(list) => {
+            if held.grow(list.weight()).await.is_err() {
+                return Page::too_many_requests().respond();
+            }
             let answer = rendered(*list).await;
-            shown(asked, answer).await
+            let response = shown(asked, answer).await;
+            response.map(|body| body.holding(held))
         }
         Reply::Watch(watch) => {
             let about = about(server, asked.method, asked.headers, asked.target).await;
             let counted = about.map(|about| server.metrics().begin_watch(&about));
-            server.watch(watch, (Some(closing), counted))
+            server.watch(watch, (Some(peer.closing.clone()), counted))
         }
         Reply::Page => server.page(asked.target).await.respond(),
     }
@@ -350,11 +386,4 @@ fn finished(answer: &Answer, people: bool, packs: bool) -> Response<Body> {
 
 fn is_for_people(asked: &Asked<'_>) -> bool {
     asked.target.is_for_people(asked.header(USER_AGENT))
-}
-
-fn is_watch(target: &Target, path: &ResourcePath) -> bool {
-    path.subresource.is_empty()
-        && target
-            .values("watch")
-            .any(|value| !matches!(value, "false" | "0"))
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | does not finish the TLS handshake or the head of a request | `head_timeout` |
 //! | has asked for nothing | `idle_timeout`, or sooner when others need its place |
-//! | does not read what it asked for | `stall_timeout` |
+//! | does not send what it began, or does not read what it asked for | `stall_timeout`, or sooner when others need its place or its memory |
 //!
 //! Upstream: `apiserver/pkg/server/secure_serving.go`, for idle time and streams.
 
@@ -13,14 +13,14 @@ use std::time::Duration;
 /// The bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Connections at once. Who comes later takes the place of the one that is idle the longest, or
-    /// waits if nobody is.
+    /// Connections at once. One that comes later takes the place of one without credentials, of one
+    /// that is idle or of one whose client takes nothing; it waits if there is none.
     pub(crate) connections_max: usize,
     /// The time for a handshake, and for the head of a request.
     pub(crate) head_timeout: Duration,
     /// How long a connection stays on which nothing is asked.
     pub(crate) idle_timeout: Duration,
-    /// How long a client may leave unread what is sent to it.
+    /// How long a client may make no progress with what is sent to it or expected of it.
     pub(crate) stall_timeout: Duration,
     /// How long requests may go on when the server stops.
     pub(crate) stop_grace: Duration,
@@ -32,6 +32,10 @@ pub(crate) struct Limits {
     pub(crate) window_bytes: u32,
     /// How much may wait to be sent on one stream.
     pub(crate) send_bytes_max: usize,
+    /// Bytes of bodies and answers in memory, for all connections together.
+    pub(crate) memory_bytes_max: usize,
+    /// Bytes of bodies and answers in memory for one connection.
+    pub(crate) connection_bytes_max: usize,
 }
 
 impl Default for Limits {
@@ -46,6 +50,8 @@ impl Default for Limits {
             streams_max: 100,
             window_bytes: 256 << 10,
             send_bytes_max: 128 << 10,
+            memory_bytes_max: 96 << 20,
+            connection_bytes_max: 16 << 20,
         }
     }
 }

@@ -6,19 +6,24 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{Id, JoinHandle, JoinSet};
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::activity::Activity;
 use crate::authority::Tls;
 use crate::connection::{self, Shared};
+use crate::connections::Connections;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::server::ApiServer;
 
 /// The pause after a failed accept: it is usually a lack of file descriptors, which does not pass at
 /// once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often a connection is looked for that has to leave while all places are taken.
+const FULL_PAUSE: Duration = Duration::from_millis(50);
 
 /// A server that listens. Dropping it ends it at once.
 pub struct Listening {
@@ -26,6 +31,8 @@ pub struct Listening {
     pub address: SocketAddr,
     accepting: JoinHandle<()>,
     closing: watch::Sender<bool>,
+    #[cfg(test)]
+    pub(crate) memory: Arc<Memory>,
     server: Arc<ApiServer>,
 }
 
@@ -62,88 +69,86 @@ pub(crate) fn listen_within(
 ) -> std::io::Result<Listening> {
     let address = socket.local_addr()?;
     let (closing, closed) = watch::channel(false);
+    let connections = Arc::new(Connections::default());
     let shared = Arc::new(Shared {
         server: server.clone(),
         acceptor: TlsAcceptor::from(tls.config),
         clients: tls.clients,
         limits,
+        memory: Memory::new(
+            (limits.memory_bytes_max, limits.connection_bytes_max),
+            &connections,
+        ),
+        connections,
     });
+    #[cfg(test)]
+    let memory = shared.memory.clone();
     let accepting = tokio::spawn(accept_until(socket, shared, closed));
     Ok(Listening {
         address,
         accepting,
         closing,
+        #[cfg(test)]
+        memory,
         server,
     })
 }
 
-/// Connections and what is known of them.
-#[derive(Default)]
-struct Connections {
-    tasks: JoinSet<()>,
-    known: std::collections::HashMap<Id, Arc<Activity>>,
-}
-
-impl Connections {
-    fn ended(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
-        let id = match ended {
-            Ok((id, ())) => id,
-            Err(error) => {
-                tracing::error!(%error, "a connection ended abnormally");
-                error.id()
-            }
-        };
-        self.known.remove(&id);
-    }
-
-    /// Asks the connection that is idle the longest to leave.
-    fn make_room(&self) {
-        let idle = self.known.values();
-        let idle = idle.filter_map(|activity| Some((activity.idle_since()?, activity)));
-        if let Some((_, activity)) = idle.min_by_key(|(since, _)| *since) {
-            activity.leave.notify_one();
+/// The task of a connection, and that it has come to an end.
+fn ended(ended: Result<(Id, ()), JoinError>) -> Id {
+    match ended {
+        Ok((id, ())) => id,
+        Err(error) => {
+            tracing::error!(%error, "a connection ended abnormally");
+            error.id()
         }
     }
 }
 
 /// Accepts until the server closes, then sees the connections out.
 async fn accept_until(socket: TcpListener, shared: Arc<Shared>, mut closed: watch::Receiver<bool>) {
-    let mut connections = Connections::default();
+    let mut tasks = JoinSet::new();
+    let (connections, most) = (&shared.connections, shared.limits.connections_max);
+    // Some places stay free for those who come while others leave.
+    let crowded = most - most.div_ceil(16);
     let connection_closed = closed.clone();
     loop {
-        let has_room = connections.known.len() < shared.limits.connections_max;
+        let has_room = connections.len() < most;
         tokio::select! {
             () = async { _ = closed.wait_for(|closed| *closed).await } => break,
-            Some(ended) = connections.tasks.join_next_with_id() => connections.ended(ended),
+            Some(task) = tasks.join_next_with_id() => connections.remove(ended(task)),
+            () = sleep(FULL_PAUSE), if !has_room => connections.make_room(),
             accepted = socket.accept(), if has_room => match accepted {
                 Ok((stream, _)) => {
                     let activity = Activity::new();
-                    let task = connections.tasks.spawn(connection::run(
+                    let task = tasks.spawn(connection::run(
                         stream,
                         shared.clone(),
                         activity.clone(),
                         connection_closed.clone(),
                     ));
-                    connections.known.insert(task.id(), activity);
-                    if connections.known.len() >= shared.limits.connections_max {
+                    if connections.len() >= crowded {
                         connections.make_room();
                     }
+                    connections.insert(task.id(), activity);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "accepting a connection failed");
+                    // Where there are fewer file descriptors than places, those are what is lacking.
+                    connections.make_room();
                     sleep(ACCEPT_PAUSE).await;
                 }
             },
         }
     }
     drop(socket);
-    let all_gone = async { while connections.tasks.join_next().await.is_some() {} };
+    let all_gone = async { while tasks.join_next().await.is_some() {} };
     if timeout(shared.limits.stop_grace, all_gone).await.is_err() {
-        let left = connections.tasks.len();
+        let left = tasks.len();
         tracing::warn!(
             connections = left,
             "cutting off connections that did not end"
         );
-        connections.tasks.shutdown().await;
+        tasks.shutdown().await;
     }
 }

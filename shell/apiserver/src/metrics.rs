@@ -17,6 +17,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::series::{OfKind, Series};
+
 /// What the text is: the format that scrapers ask for first.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -72,6 +74,24 @@ struct RequestKind {
 struct OfResource {
     group: String,
     resource: String,
+}
+
+impl OfKind for About {
+    fn kind(&self) -> (&str, &str, &str) {
+        (&self.group, &self.version, &self.resource)
+    }
+}
+
+impl OfKind for Answered {
+    fn kind(&self) -> (&str, &str, &str) {
+        (&self.group, &self.version, &self.resource)
+    }
+}
+
+impl OfKind for LongRunning {
+    fn kind(&self) -> (&str, &str, &str) {
+        (&self.group, &self.version, &self.resource)
+    }
 }
 
 impl About {
@@ -144,6 +164,9 @@ pub(crate) struct Metrics {
     long_running: Family<LongRunning, Gauge>,
     in_flight: Family<RequestKind, Gauge>,
     objects: Family<OfResource, Gauge>,
+    answered_series: Series<Answered>,
+    duration_series: Series<About>,
+    long_running_series: Series<LongRunning>,
 }
 
 /// A watch that is counted as long as it goes on.
@@ -198,7 +221,18 @@ impl Metrics {
             long_running,
             in_flight,
             objects,
+            answered_series: Series::default(),
+            duration_series: Series::default(),
+            long_running_series: Series::default(),
         }
+    }
+
+    /// Forgets what was counted of kinds that are not served any more.
+    pub(crate) fn retain(&self, is_served: impl Fn((&str, &str, &str)) -> bool) {
+        self.answered_series.retain(&self.answered, &is_served);
+        self.duration_series.retain(&self.durations, &is_served);
+        self.long_running_series
+            .retain(&self.long_running, &is_served);
     }
 
     /// Counts an answer.
@@ -224,6 +258,8 @@ impl Metrics {
             verb,
             version,
         };
+        self.answered_series.note(&answered);
+        self.duration_series.note(about);
         self.answered.get_or_create(&answered).inc();
         self.durations
             .get_or_create(about)
@@ -241,6 +277,7 @@ impl Metrics {
             verb: about.verb.clone(),
             version: about.version.clone(),
         };
+        self.long_running_series.note(&labels);
         let gauge = self.long_running.get_or_create(&labels).clone();
         gauge.inc();
         Counted(gauge)

@@ -1,44 +1,58 @@
 //! Requests through the registry to the disk, and answers back.
 
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use flyball_api::Timestamp;
-use flyball_durable::{Commit, IntoStoreError, Log, OpenError, Options};
+use flyball_durable::{Commit, Cut, IntoStoreError, Log, LogError, OpenError};
 use flyball_rbac::User;
 use flyball_registry::{
-    Answer, Chance, Failure, ISSUER, Issuer, Listing, Method, Registry, Reply, Request,
-    ResourcePath, Signer, Stored, TokenRefused, Watch, open_token,
+    Answer, Chance, Failure, ISSUER, Issuer, Listing, Registry, Reply, Request, ResourcePath,
+    Signer, Stored, TokenRefused, Watch, open_token,
 };
 use flyball_storage::Revision;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT, WARNING};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WARNING};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use tokio::sync::{Mutex, watch};
 
+use crate::asked::Asked;
 use crate::authority::Authority;
 use crate::body::{Body, WatchBody};
+use crate::disk::not_written;
+use crate::documents::Documents;
+use crate::folder::DataFolder;
 use crate::health;
 use crate::impersonation::wanted;
 use crate::in_flight::InFlight;
 use crate::metrics::{self, Counted, Metrics};
 use crate::page::Page;
+use crate::probes::are_public;
 use crate::rendering::{LaidOut, laid_out};
+use crate::work::{Locked, Patience};
 use flyball_https::Target;
 
 /// An API server without its sockets.
 pub struct ApiServer {
-    registry: Mutex<Registry>,
+    registry: Arc<Mutex<Registry>>,
     log: Log,
+    /// The unfinished end of the log that was dropped when it was opened.
+    cut: Option<Cut>,
     /// The newest revision that is durable, for whoever waits for news.
     news: watch::Receiver<flyball_durable::Durable>,
     signer: Arc<dyn Signer>,
+    /// Where clients reach the server over HTTPS.
+    address: OnceLock<SocketAddr>,
     in_flight: InFlight,
     metrics: Metrics,
     stopping: AtomicBool,
+    documents: Documents,
+    /// How long a request may work in the registry.
+    patience: Patience,
+    /// Whether clients without credentials may see the probes.
+    pub(crate) public_probes: AtomicBool,
     /// Whether pods need a service account that exists.
     pub(crate) accounts_required: AtomicBool,
 }
@@ -52,54 +66,74 @@ pub enum OpenFailed {
     /// What the data folder holds cannot be read.
     #[error("the data folder holds what this program cannot read: {0}")]
     Content(#[from] IntoStoreError<serde_json::Error>),
+    /// The first writes did not become durable.
+    #[error("the data could not be written to disk: {0}")]
+    Disk(#[from] LogError),
 }
 
 impl ApiServer {
     /// A server over what a folder holds; in memory only if there is no folder. The authority signs its
     /// tokens.
     pub async fn open(
-        folder: Option<&Path>,
+        folder: Option<DataFolder>,
         authority: &Authority,
     ) -> Result<Arc<Self>, OpenFailed> {
         let (log, recovered) = match folder {
-            Some(folder) => Log::open(folder, Options::default())?,
+            Some(folder) => folder.open()?,
             None => Log::ephemeral(),
         };
+        let cut = recovered.cut.clone();
         let store = recovered.into_store(Registry::limits(), |_, bytes| Stored::read(bytes))?;
         let mut registry = Registry::new(store);
         registry.bootstrap(now(), &mut Chance(&mut random));
         let signer: Arc<dyn Signer> = authority.signing();
-        registry.issue_with(issuer(&signer, ISSUER));
+        registry.issue_with(issuer(&signer, None));
         let server = Arc::new(Self {
-            registry: Mutex::new(registry),
+            public_probes: AtomicBool::new(are_public(&registry)),
+            registry: Arc::new(Mutex::new(registry)),
+            documents: Documents::default(),
+            patience: Patience::default(),
             news: log.durable(),
             log,
+            cut,
             signer,
+            address: OnceLock::new(),
             in_flight: InFlight::default(),
             metrics: Metrics::new(),
             stopping: AtomicBool::new(false),
             accounts_required: AtomicBool::new(false),
         });
-        let mut registry = server.registry.lock().await;
+        let mut registry = server.registry().await;
         server.hand_over(&mut registry).await;
+        let seen = registry.revision();
         drop(registry);
+        server.log.wait(seen).await?;
         Ok(server)
     }
 
+    /// The unfinished end of the log that was dropped when it was opened.
+    pub fn cut(&self) -> Option<&Cut> {
+        self.cut.as_ref()
+    }
+
     /// Tells clients from now on that the server is found at this address.
-    pub async fn reached_at(&self, address: SocketAddr) {
-        let issuer = issuer(&self.signer, &format!("https://{address}"));
-        let mut registry = self.registry.lock().await;
+    pub async fn reached_at(&self, address: SocketAddr) -> Result<(), LogError> {
+        let issuer = issuer(&self.signer, Some(address));
+        let _ = self.address.set(address);
+        let mut registry = self.registry().await;
         registry.issue_with(issuer);
         registry.advertise(address, now(), &mut Chance(&mut random));
         self.hand_over(&mut registry).await;
+        let seen = registry.revision();
+        drop(registry);
+        self.log.wait(seen).await
     }
 
     /// Whom a token speaks for.
     pub(crate) async fn identify(&self, token: &str) -> Result<User, TokenRefused> {
         // Signatures are work: others go on meanwhile.
         let claims = open_token(&*self.signer, token)?;
-        let found = self.registry.lock().await.identify(&claims, &[], now())?;
+        let found = self.registry().await.identify(&claims, &[], now())?;
         Ok(found.user)
     }
 
@@ -136,20 +170,26 @@ impl ApiServer {
     }
 
     /// What the registry says to a request, once everything that it is based on is durable.
-    pub(crate) async fn reply(&self, asked: &Asked<'_>, body: &[u8]) -> Reply {
-        let (reply, seen) = {
-            let request = asked.request(body);
-            let mut registry = self.registry_for(&request).await;
-            let reply = decide(&mut registry, request, asked.wanted);
-            self.hand_over(&mut registry).await;
-            (reply, registry.revision())
+    pub(crate) async fn reply(self: &Arc<Self>, asked: &Asked<'_>, body: &Bytes) -> Reply {
+        let is_read = matches!(*asked.method, http::Method::GET | http::Method::HEAD);
+        let mut is_repeated = false;
+        let reply = loop {
+            let (reply, before, after) = self.work(asked, body).await;
+            let Err(error) = self.log.wait(after).await else {
+                break reply;
+            };
+            // What the server did on its own after a read is no part of the answer.
+            let is_unchanged = is_read || after == before;
+            if is_unchanged && self.is_durable(before) {
+                break reply;
+            }
+            if is_repeated || !is_unchanged {
+                let refusal = Answer::refusal(not_written(&error), asked.header(ACCEPT));
+                return Reply::Answer(refusal);
+            }
+            // What was not durable is taken back before the request is looked at again.
+            is_repeated = true;
         };
-        if let Err(error) = self.log.wait(seen).await {
-            tracing::error!(%error, "not answered: what it is based on is not durable");
-            let message = format!("the data could not be written to disk: {error}");
-            let failure = Failure::new(500, "InternalError", message);
-            return Reply::Answer(Answer::refusal(failure, asked.header(ACCEPT)));
-        }
         if let Reply::Answer(answer) = &reply
             && answer.code == 403
         {
@@ -160,7 +200,7 @@ impl ApiServer {
 
     /// Whether whoever asks may do so at all, whatever the body is.
     pub(crate) async fn check_access(&self, asked: &Asked<'_>) -> Result<(), Failure> {
-        let registry = self.registry.lock().await;
+        let registry = self.registry().await;
         let request = asked.request(&[]);
         let access = match asked.wanted {
             None => registry.check_access(&request),
@@ -194,7 +234,17 @@ impl ApiServer {
         match target.path.as_str() {
             "/" => self.index().await,
             "/metrics" => {
-                let objects = self.registry.lock().await.object_counts();
+                let registry = self.registry().await;
+                let objects = registry.object_counts();
+                self.metrics.retain(|(group, version, resource)| {
+                    registry.serves(&ResourcePath {
+                        group: group.into(),
+                        version: version.into(),
+                        resource: resource.into(),
+                        ..ResourcePath::default()
+                    })
+                });
+                drop(registry);
                 Page {
                     content_type: metrics::CONTENT_TYPE,
                     ..Page::text(200, self.metrics.text(self.in_flight.counts(), &objects))
@@ -206,7 +256,7 @@ impl ApiServer {
 
     /// The paths that there are.
     async fn index(&self) -> Page {
-        let mut paths = self.registry.lock().await.paths();
+        let mut paths = self.registry().await.paths();
         paths.push("/metrics".to_owned());
         for probe in health::PROBES {
             paths.push(format!("/{probe}"));
@@ -227,10 +277,10 @@ impl ApiServer {
 
     /// Whether what a path names is served, so that it may be counted by name.
     pub(crate) async fn serves(&self, path: &ResourcePath) -> bool {
-        self.registry.lock().await.serves(path)
+        self.registry().await.serves(path)
     }
 
-    fn health(&self) -> health::State {
+    pub(crate) fn health(&self) -> health::State {
         let failure = self.news.borrow().failure.clone();
         health::State {
             broken: failure.map(|failure| failure.to_string()),
@@ -245,7 +295,7 @@ impl ApiServer {
 
     /// Gives what was committed to the log, in order: the caller holds the registry. If it is given up
     /// while it waits, what is left is handed over by the next one.
-    async fn hand_over(&self, registry: &mut Registry) {
+    pub(crate) async fn hand_over(&self, registry: &mut Registry) {
         while registry.has_committed() {
             let place = self.log.reserve().await;
             let Some(committed) = registry.take_committed() else {
@@ -259,8 +309,51 @@ impl ApiServer {
         }
     }
 
-    pub(crate) async fn registry(&self) -> tokio::sync::MutexGuard<'_, Registry> {
-        self.registry.lock().await
+    /// Deletes Events that were last written at or before a revision, step by step.
+    pub(crate) async fn expire_written(&self, written: Revision) {
+        let mut after = None;
+        loop {
+            // A disk that takes nothing is no reason to delete: it would be taken back.
+            if self.durable().failure.is_some() {
+                return;
+            }
+            let mut registry = self.registry().await;
+            after = registry.expire_events(written, after.as_deref());
+            self.hand_over(&mut registry).await;
+            if after.is_none() {
+                return;
+            }
+        }
+    }
+
+    pub(crate) async fn lock_registry(&self) -> Locked {
+        self.registry.clone().lock_owned().await
+    }
+
+    /// The registry, if it is not busy.
+    pub(crate) fn try_registry(&self) -> Option<tokio::sync::MutexGuard<'_, Registry>> {
+        self.registry.try_lock().ok()
+    }
+
+    pub(crate) fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience.get()
+    }
+
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        self.address.get().copied()
+    }
+
+    pub(crate) fn signer(&self) -> &Arc<dyn Signer> {
+        &self.signer
+    }
+
+    /// How far the disk has come.
+    pub(crate) fn durable(&self) -> watch::Ref<'_, flyball_durable::Durable> {
+        self.news.borrow()
     }
 
     pub(crate) fn in_flight(&self) -> &InFlight {
@@ -271,86 +364,32 @@ impl ApiServer {
         self.news.clone()
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.try_registry().is_none()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_patience(&self, time: Duration) {
+        self.patience.set(time);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// The newest revision that is durable.
     pub fn revision(&self) -> Revision {
         self.news.borrow().revision
     }
 }
 
-/// Lets the registry decide, for whom the sender wants to be.
-fn decide(registry: &mut Registry, request: Request<'_>, wanted: Option<&User>) -> Reply {
-    let chance = &mut Chance(&mut random);
-    let Some(wanted) = wanted else {
-        return registry.handle(request, chance);
-    };
-    match registry.impersonate(&request, wanted) {
-        Ok(user) => registry.handle(
-            Request {
-                user: &user,
-                ..request
-            },
-            chance,
-        ),
-        Err(failure) => Reply::Answer(Answer::refusal(failure, request.accept)),
-    }
-}
-
-fn issuer(signer: &Arc<dyn Signer>, at: &str) -> Issuer {
+pub(crate) fn issuer(signer: &Arc<dyn Signer>, address: Option<SocketAddr>) -> Issuer {
+    let at = address.map_or_else(|| ISSUER.to_owned(), |address| format!("https://{address}"));
     Issuer {
         signer: signer.clone(),
         keys_url: format!("{at}/openid/v1/jwks"),
-    }
-}
-
-/// A request whose body is not looked at yet.
-pub(crate) struct Asked<'a> {
-    pub(crate) method: &'a http::Method,
-    pub(crate) headers: &'a HeaderMap,
-    pub(crate) target: &'a Target,
-    pub(crate) user: &'a User,
-    /// Whom the user wants to be.
-    pub(crate) wanted: Option<&'a User>,
-}
-
-impl<'a> Asked<'a> {
-    /// A header as text; empty if it is not there or no text.
-    pub(crate) fn header(&self, name: HeaderName) -> &'a str {
-        let value = self.headers.get(name);
-        value
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-    }
-
-    /// Leaves a trace of who was refused what.
-    fn log_refusal(&self, body: &[u8]) {
-        let told: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-        let why = told["message"].as_str().unwrap_or_default();
-        let (user, path) = (&self.user.name, &self.target.path);
-        tracing::info!(%user, method = %self.method, %path, why, "Forbidden");
-    }
-
-    /// The request as the registry takes it.
-    pub(crate) fn request(&self, body: &'a [u8]) -> Request<'a> {
-        Request {
-            method: match self.method.as_str() {
-                "GET" => Method::Get,
-                "HEAD" => Method::Head,
-                "POST" => Method::Post,
-                "PUT" => Method::Put,
-                "PATCH" => Method::Patch,
-                "DELETE" => Method::Delete,
-                "OPTIONS" => Method::Options,
-                _ => Method::Other,
-            },
-            path: &self.target.path,
-            query: &self.target.query,
-            body,
-            content_type: self.header(CONTENT_TYPE),
-            accept: self.header(ACCEPT),
-            user: self.user,
-            agent: self.header(USER_AGENT),
-            now: now(),
-        }
     }
 }
 
@@ -415,6 +454,6 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::UNIX_EPOCH.saturating_add(since)
 }
 
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().0
 }

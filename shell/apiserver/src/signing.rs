@@ -1,7 +1,5 @@
 //! The key that signs the tokens of service accounts: made once, kept in the data folder.
 
-use std::path::Path;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use flyball_registry::{Signer, SigningFailed};
@@ -14,7 +12,14 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-use crate::authority::{AuthorityError, read, write};
+use crate::authority::AuthorityError;
+use crate::folder::DataFolder;
+
+/// The key, in the data folder.
+const PRIVATE: &str = "sa.key";
+
+/// Its public part.
+const PUBLIC: &str = "sa.pub";
 
 /// Signs with ECDSA on the curve P-256: `ES256`.
 pub(crate) struct SigningKey {
@@ -24,25 +29,36 @@ pub(crate) struct SigningKey {
 }
 
 impl SigningKey {
-    /// The key that a folder keeps, made if there is none; one for this process only if there is no
+    /// The key that a folder keeps, made if the folder is new; one for this process only if there is no
     /// folder.
-    pub(crate) fn open(folder: Option<&Path>) -> Result<Self, AuthorityError> {
+    pub(crate) fn open(folder: Option<&DataFolder>) -> Result<Self, AuthorityError> {
         let Some(folder) = folder else {
             return Self::of(&KeyPair::generate().map_err(unusable)?);
         };
-        let (private, public) = (folder.join("sa.key"), folder.join("sa.pub"));
-        let pair = match read(&private)? {
+        let pair = match folder.read(PRIVATE)? {
             Some(text) => KeyPair::from_pem(&text).map_err(unusable)?,
             None => {
+                folder.check_may_make(PRIVATE)?;
                 let made = KeyPair::generate().map_err(unusable)?;
-                write(&private, &made.serialize_pem())?;
+                folder.write(PRIVATE, &made.serialize_pem())?;
+                // It may be of a key that never served.
+                folder.write(PUBLIC, &made.public_key_pem())?;
                 made
             }
         };
         let key = Self::of(&pair)?;
-        // For others who want to verify tokens; a copy that was lost comes back.
-        if read(&public)?.is_none() {
-            write(&public, &pair.public_key_pem())?;
+        // For programs that verify tokens; a copy that was lost is written again.
+        let public = pair.public_key_pem();
+        match folder.read(PUBLIC)? {
+            None => folder.write(PUBLIC, &public)?,
+            Some(there) if there.trim() == public.trim() => {}
+            Some(_) => {
+                return Err(AuthorityError::Mismatch {
+                    path: folder.file(PUBLIC),
+                    other: folder.file(PRIVATE),
+                    advice: "restore sa.key from a copy, or remove sa.pub if sa.key is the right one",
+                });
+            }
         }
         Ok(key)
     }
@@ -102,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_folder_keeps_its_key() {
-        let folder = std::env::temp_dir().join(format!("flyball-signing-{}", uuid::Uuid::new_v4()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let path = std::env::temp_dir().join(format!("flyball-signing-{}", uuid::Uuid::new_v4()));
+        let folder = DataFolder::lock(&path).unwrap();
         let first = SigningKey::open(Some(&folder)).unwrap();
         let second = SigningKey::open(Some(&folder)).unwrap();
         let signature = first.sign(b"word").unwrap();
@@ -115,11 +131,11 @@ mod tests {
                 .unwrap()
                 .verifies(b"word", &signature)
         );
-        let public = std::fs::read_to_string(folder.join("sa.pub")).unwrap();
+        let public = std::fs::read_to_string(path.join("sa.pub")).unwrap();
         assert!(public.starts_with("-----BEGIN PUBLIC KEY-----"));
-        std::fs::write(folder.join("sa.key"), "nonsense").unwrap();
+        std::fs::write(path.join("sa.key"), "nonsense").unwrap();
         let told = SigningKey::open(Some(&folder)).err().unwrap().to_string();
-        assert!(told.contains("remove sa.key"), "{told}");
-        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(told.contains("restore sa.key"), "{told}");
+        std::fs::remove_dir_all(&path).unwrap();
     }
 }

@@ -14,10 +14,13 @@ use tokio_rustls::client::TlsStream;
 
 use crate::limits::Limits;
 use crate::listener::{Listening, listen_within};
-use crate::{ApiServer, Authority, KeyPairPem};
+use crate::{ApiServer, Authority, DataFolder, KeyPairPem};
 
 mod abuse;
 mod answers;
+mod busy;
+mod disk;
+mod stalling;
 mod stopping;
 
 /// A server and what its clients need to talk to it.
@@ -29,8 +32,13 @@ struct Served {
 
 impl Served {
     async fn start(limits: Limits) -> Self {
+        Self::start_in(None, limits).await
+    }
+
+    async fn start_in(folder: Option<&std::path::Path>, limits: Limits) -> Self {
         let authority = Authority::open(None).unwrap();
-        let server = ApiServer::open(None, &authority).await.unwrap();
+        let folder = folder.map(|folder| DataFolder::lock(folder).unwrap());
+        let server = ApiServer::open(folder, &authority).await.unwrap();
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let tls = authority.tls(&["localhost".to_owned()]).unwrap();
         let listening = listen_within(server.clone(), socket, tls, limits).unwrap();
@@ -66,6 +74,11 @@ impl Served {
         let name = ServerName::try_from("localhost").unwrap();
         let connector = TlsConnector::from(Arc::new(config));
         connector.connect(name, socket).await.unwrap()
+    }
+
+    /// The memory of all its connections.
+    fn memory(&self) -> &crate::memory::Memory {
+        &self.listening.memory
     }
 
     /// A connection of somebody who may do anything.

@@ -19,6 +19,8 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
+use crate::connection::Reset;
+
 /// How much is read at once.
 const PORTION_BYTES: usize = 64 << 10;
 
@@ -57,6 +59,7 @@ impl Service<Uri> for GatheringConnector {
                 socket: socket?,
                 held: Bytes::new(),
                 room,
+                reset: Reset::default(),
             })
         });
         gathered.boxed()
@@ -68,6 +71,7 @@ pub(crate) struct Gathered {
     socket: TokioIo<TcpStream>,
     held: Bytes,
     room: Room,
+    reset: Reset,
 }
 
 impl Gathered {
@@ -138,6 +142,15 @@ impl Write for Gathered {
 
 impl Connection for Gathered {
     fn connected(&self) -> Connected {
-        self.socket.connected()
+        self.socket.connected().extra(self.reset.clone())
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        if self.reset.is_requested() {
+            // A socket that refuses is broken already.
+            let _ = self.socket.inner().set_zero_linger();
+        }
     }
 }

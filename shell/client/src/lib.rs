@@ -1,14 +1,17 @@
 //! HTTP to an API server, on kube-rs's configuration, authentication and TLS.
 //!
 //! This crate owns the outermost arrows, `api ─watch→` and `execute ─→ api`: it sends what it is
-//! told and hands back bytes or a classified [`ApiError`](flyball_api::ApiError). It decides two
-//! things only: how long to hold a request back (client QPS and burst, `Retry-After`) and when a
-//! request has taken too long.
+//! told and hands back bytes or a classified [`ApiError`](flyball_api::ApiError). It decides three
+//! things only: how long to hold a request back (client QPS and burst, `Retry-After`), when a
+//! request has taken too long, and which connections no longer bring answers.
 
 mod agent;
+mod body;
 mod client;
+mod connection;
 mod credentials;
 mod discover;
+mod exchange;
 mod gathered;
 mod limit;
 mod lines;
@@ -16,8 +19,10 @@ mod load;
 mod observe;
 mod permit;
 mod pool;
+mod pooled_body;
 mod request;
 mod stream;
+mod suspicion;
 #[cfg(test)]
 mod tests;
 mod transport;

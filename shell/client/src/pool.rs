@@ -4,22 +4,24 @@
 //! end. The one used last is used next, so that under little load the others grow old and are
 //! closed.
 
-use std::io;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::header::HOST;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Request, Response, Uri};
-use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::client::conn::http1::SendRequest;
+use tokio::sync::watch;
+use tokio::time::Instant;
 use tower::BoxError;
+
+use crate::connection::Connection;
+use crate::permit;
+use crate::pooled_body::PooledBody;
+use crate::suspicion::Suspicion;
 
 /// Connections kept for reuse: more than are ever under way, because closing one only to open the
 /// next costs a TLS handshake, on the server's side too. Each costs some 50 kB until it times out.
@@ -27,9 +29,6 @@ const IDLE_CONNECTIONS_MAX: usize = 256;
 
 /// How long a connection waits for its next request.
 const IDLE_MAX: Duration = Duration::from_secs(30);
-
-/// One end of a connection over which requests are sent.
-pub(crate) type Connection = SendRequest<Full<Bytes>>;
 
 /// Opens a connection.
 pub(crate) type Connect =
@@ -42,10 +41,19 @@ pub(crate) struct Pool {
     /// What stands before every path; empty for most servers.
     prefix: String,
     idle: Mutex<Vec<Idle>>,
+    suspicion: Suspicion,
+}
+
+/// A connection of the pool that is in use.
+pub(crate) struct Leased {
+    connection: Connection,
+    generation: u64,
+    pool: Arc<Pool>,
 }
 
 struct Idle {
     connection: Connection,
+    generation: u64,
     since: Instant,
 }
 
@@ -61,38 +69,63 @@ impl Pool {
             host: HeaderValue::from_str(host)?,
             prefix: server.path().trim_end_matches('/').to_owned(),
             idle: Mutex::default(),
+            suspicion: Suspicion::default(),
         })
     }
 
-    /// Sends a request, over a connection that is there already if there is one.
+    /// The number of times that older connections were found suspect.
+    pub(crate) fn connections_suspect(&self) -> watch::Receiver<u64> {
+        self.suspicion.reports()
+    }
+
+    /// Sends a request, over a connection that is there already if there is one. A write is sent
+    /// only if the permit attached to it still holds when the connection is ready.
     pub(crate) async fn send(
         self: Arc<Self>,
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<PooledBody>, BoxError> {
+        let permit = permit::detach(&mut request);
         self.address(&mut request)?;
         // Each round but the last uses up an idle connection.
         loop {
             let idle = self.take();
             let reused = idle.is_some();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => (self.connect)().await?,
+            let mut leased = match idle {
+                Some(leased) => leased,
+                None => self.open().await?,
             };
-            if reused && connection.ready().await.is_err() {
-                continue;
+            match leased.connection.ready().await {
+                Ok(()) => {}
+                Err(_) if reused => continue,
+                Err(error) => return Err(error.into()),
             }
-            match connection.try_send_request(request).await {
+            // Invariant: nothing is awaited between the answer of the permit and the hand-over.
+            if let Err(refused) = permit::ask(permit.as_ref()) {
+                leased.release();
+                return Err(refused.into());
+            }
+            let answer = pin!(leased.connection.send(request));
+            // Declared last and so dropped first: the connection is aborted before hyper learns
+            // that the answer is no longer wanted and sends the rest of the request.
+            let in_flight = InFlight::new(leased);
+            let answer = tokio::select! {
+                biased;
+                answer = answer => answer,
+                () = in_flight.is_hopeless() => return Err(Unanswered.into()),
+            };
+            match answer {
                 Ok(answer) => {
-                    return Ok(answer.map(|body| PooledBody {
-                        body,
-                        connection: Some((connection, self)),
-                    }));
+                    let leased = in_flight.answered();
+                    return Ok(answer.map(|body| PooledBody::new(body, leased)));
                 }
-                // The server closed it while nobody looked; not a byte of the request was sent.
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) if reused => request = unsent,
-                    _ => return Err(error.into_error().into()),
-                },
+                Err(mut error) => {
+                    in_flight.failed();
+                    match error.take_message() {
+                        // The server had closed the connection; not a byte of the request was sent.
+                        Some(unsent) if reused => request = unsent,
+                        _ => return Err(error.into_error().into()),
+                    }
+                }
             }
         }
     }
@@ -109,26 +142,44 @@ impl Pool {
         Ok(())
     }
 
-    fn take(&self) -> Option<Connection> {
+    async fn open(self: &Arc<Self>) -> Result<Leased, BoxError> {
+        // Taken first: a connection that began to open before a request was given up is as
+        // suspect as the others.
+        let generation = self.suspicion.generation();
+        Ok(Leased {
+            connection: (self.connect)().await?,
+            generation,
+            pool: self.clone(),
+        })
+    }
+
+    fn take(self: &Arc<Self>) -> Option<Leased> {
         let mut idle = self.idle();
-        while let Some(Idle { connection, since }) = idle.pop() {
-            if since.elapsed() >= IDLE_MAX {
+        while let Some(last) = idle.pop() {
+            if last.since.elapsed() >= IDLE_MAX {
                 // Those below have waited longer.
                 idle.clear();
                 return None;
             }
-            if !connection.is_closed() {
-                return Some(connection);
+            if !last.connection.is_closed() {
+                return Some(Leased {
+                    connection: last.connection,
+                    generation: last.generation,
+                    pool: self.clone(),
+                });
             }
         }
         None
     }
 
-    fn put(&self, connection: Connection) {
+    fn put(&self, connection: Connection, generation: u64) {
         if connection.is_closed() {
             return;
         }
         let mut idle = self.idle();
+        if generation < self.suspicion.generation() {
+            return;
+        }
         let since = Instant::now();
         let old = idle
             .iter()
@@ -136,7 +187,20 @@ impl Pool {
             .count();
         idle.drain(..old);
         if idle.len() < IDLE_CONNECTIONS_MAX {
-            idle.push(Idle { connection, since });
+            idle.push(Idle {
+                connection,
+                generation,
+                since,
+            });
+        }
+    }
+
+    /// Records a request given up without an answer. If that makes the connections so far
+    /// suspect, the idle ones are closed: the next request would only hang on one of them.
+    fn given_up(&self, generation: u64, handed_over: Instant) {
+        if self.suspicion.given_up(generation, handed_over) {
+            let current = self.suspicion.generation();
+            self.idle().retain(|one| one.generation >= current);
         }
     }
 
@@ -145,49 +209,60 @@ impl Pool {
     }
 }
 
-/// The body of an answer; at its end the connection goes back to the pool. Dropped before, the
-/// connection is closed: what is left of the answer would be taken for the next one.
-pub(crate) struct PooledBody {
-    body: Incoming,
-    connection: Option<(Connection, Arc<Pool>)>,
+impl Leased {
+    /// Gives the connection back for the next request.
+    pub(crate) fn release(self) {
+        self.pool.put(self.connection, self.generation);
+    }
 }
 
-impl PooledBody {
-    fn release(&mut self) {
-        if let Some((connection, pool)) = self.connection.take() {
-            pool.put(connection);
+/// A request handed to a connection, until the head of its answer is there. Dropped before, the
+/// request is given up.
+struct InFlight {
+    leased: Option<Leased>,
+    handed_over: Instant,
+}
+
+impl InFlight {
+    fn new(leased: Leased) -> Self {
+        Self {
+            leased: Some(leased),
+            handed_over: Instant::now(),
+        }
+    }
+
+    fn answered(mut self) -> Option<Leased> {
+        let leased = self.leased.take();
+        if let Some(leased) = &leased {
+            leased.pool.suspicion.answered(leased.generation);
+        }
+        leased
+    }
+
+    fn failed(mut self) {
+        self.leased = None;
+    }
+
+    async fn is_hopeless(&self) {
+        if let Some(leased) = &self.leased {
+            let suspicion = &leased.pool.suspicion;
+            suspicion
+                .is_hopeless(leased.generation, self.handed_over)
+                .await;
         }
     }
 }
 
-impl Body for PooledBody {
-    type Data = Bytes;
-    type Error = io::Error;
+/// The request was sent over a connection that brings no answers.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection brings no answers, newer ones do")]
+struct Unanswered;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if frame.is_none() || self.body.is_end_stream() {
-            self.release();
-        }
-        Poll::Ready(frame.map(|frame| frame.map_err(io::Error::other)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for PooledBody {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        if self.body.is_end_stream() {
-            self.release();
+        if let Some(leased) = self.leased.take() {
+            leased.connection.abort();
+            leased.pool.given_up(leased.generation, self.handed_over);
         }
     }
 }

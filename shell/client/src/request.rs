@@ -8,7 +8,7 @@ pub(crate) fn http_method(method: Method) -> http::Method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,
         Method::Put => http::Method::PUT,
-        Method::StrategicPatch | Method::MergePatch => http::Method::PATCH,
+        Method::StrategicPatch | Method::MergePatch | Method::ApplyPatch => http::Method::PATCH,
         Method::Delete => http::Method::DELETE,
     }
 }

@@ -8,47 +8,69 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use http::{Request, Response};
+use http::{Extensions, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::{Connection as _, HttpConnector};
 use kube::Config;
 use kube::client::ConfigExt;
+use tokio::sync::watch;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 
+use crate::connection::{Connection, Reset};
 use crate::gathered::GatheringConnector;
 use crate::load::{LoadError, chain};
-use crate::pool::{Connect, Pool, PooledBody};
-
-/// How much of an answer a connection reads ahead. A busy watch would otherwise come to hold ten
-/// times as much, and keep it.
-const BUFFER_BYTES_MAX: usize = 32 << 10;
+use crate::permit;
+use crate::pool::{Connect, Pool};
+use crate::pooled_body::PooledBody;
 
 /// Sends a request and gives back its answer's head with the body still to come.
 #[derive(Clone)]
 pub(crate) enum Transport {
     /// Straight to the server: what is sent needs nothing added.
     Direct(Arc<Pool>),
-    /// Through whatever adds to it, or to another server than one behind a socket.
-    Layered(Layered),
+    /// To the server through layers that add credentials or headers.
+    Layered(HttpService, Arc<Pool>),
+    /// To another service than a server behind a socket. It has no connections to suspect; the
+    /// sender keeps the receivers open.
+    Foreign(HttpService, Arc<watch::Sender<u64>>),
 }
 
-type Layered = BoxCloneSyncService<Request<Bytes>, Response<ResponseBody>, BoxError>;
+type HttpService = BoxCloneSyncService<Request<Bytes>, Response<ResponseBody>, BoxError>;
 
 impl Transport {
     pub(crate) async fn send(
         &self,
-        request: Request<Bytes>,
+        mut request: Request<Bytes>,
     ) -> Result<Response<ResponseBody>, BoxError> {
         match self {
             Self::Direct(pool) => {
                 let answer = pool.clone().send(request.map(Full::new)).await?;
                 Ok(answer.map(ResponseBody::Pooled))
             }
-            Self::Layered(service) => service.clone().oneshot(request).await,
+            // The pool asks the permit, after the credentials are there.
+            Self::Layered(service, _) => service.clone().oneshot(request).await,
+            Self::Foreign(service, _) => {
+                let permit = permit::detach(&mut request);
+                let mut service = service.clone();
+                let service = service.ready().await?;
+                permit::ask(permit.as_ref())?;
+                service.call(request).await
+            }
+        }
+    }
+
+    /// The number of times that older connections were found suspect.
+    pub(crate) fn has_connections(&self) -> bool {
+        !matches!(self, Self::Foreign(..))
+    }
+
+    pub(crate) fn connections_suspect(&self) -> watch::Receiver<u64> {
+        match self {
+            Self::Direct(pool) | Self::Layered(_, pool) => pool.connections_suspect(),
+            Self::Foreign(_, none) => none.subscribe(),
         }
     }
 }
@@ -74,42 +96,15 @@ pub(crate) fn transport(config: &Config) -> Result<Transport, LoadError> {
     let headers = config
         .extra_headers_layer()
         .map_err(|error| setup(chain(&error)))?;
+    let connections = pool.clone();
     let service = ServiceBuilder::new()
         .option_layer(auth)
         .layer(headers)
         .service(service_fn(move |request: Request<Full<Bytes>>| {
-            pool.clone().send(request)
+            connections.clone().send(request)
         }));
-    Ok(over(service.map_request(|request: Request<Bytes>| {
-        request.map(Full::new)
-    })))
-}
-
-/// How connections to the server of `config` are opened.
-fn connect(config: &Config) -> Result<Connect, kube::Error> {
-    let mut tcp = HttpConnector::new();
-    tcp.enforce_http(false);
-    tcp.set_nodelay(true);
-    tcp.set_connect_timeout(config.connect_timeout.or(Some(Duration::from_secs(30))));
-    // Dead peers are noticed even where a watch is quiet for minutes.
-    tcp.set_keepalive(Some(Duration::from_secs(30)));
-    tcp.set_keepalive_interval(Some(Duration::from_secs(15)));
-    tcp.set_keepalive_retries(Some(3));
-    let connector = config.rustls_https_connector_with_connector(GatheringConnector::new(tcp))?;
-    let server = config.cluster_url.clone();
-    Ok(Box::new(move || {
-        let opening = connector.clone().oneshot(server.clone());
-        let connection = async move {
-            let (connection, driver) = http1::Builder::new()
-                .max_buf_size(BUFFER_BYTES_MAX)
-                .handshake(opening.await?)
-                .await?;
-            // Whoever waits for an answer is told when the connection breaks.
-            tokio::spawn(driver.map(drop));
-            Ok(connection)
-        };
-        connection.boxed()
-    }))
+    let service = service.map_request(|request: Request<Bytes>| request.map(Full::new));
+    Ok(Transport::Layered(boxed(service), pool))
 }
 
 /// Any HTTP service as a transport.
@@ -123,11 +118,57 @@ where
     S::Error: Into<BoxError>,
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    let boxed = |body: B| ResponseBody::Foreign(body.map_err(io::Error::other).boxed_unsync());
+    Transport::Foreign(boxed(service), Arc::default())
+}
+
+fn boxed<S, B>(service: S) -> HttpService
+where
+    S: Service<Request<Bytes>, Response = Response<B>, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Error: Into<BoxError>,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    let foreign = |body: B| ResponseBody::Foreign(body.map_err(io::Error::other).boxed_unsync());
     let service = service
-        .map_response(move |answer: Response<B>| answer.map(boxed))
+        .map_response(move |answer: Response<B>| answer.map(foreign))
         .map_err(Into::into);
-    Transport::Layered(BoxCloneSyncService::new(service))
+    BoxCloneSyncService::new(service)
+}
+
+/// How connections to the server of `config` are opened.
+fn connect(config: &Config) -> Result<Connect, kube::Error> {
+    let sockets = GatheringConnector::new(tcp(config));
+    let connector = config.rustls_https_connector_with_connector(sockets)?;
+    let server = config.cluster_url.clone();
+    Ok(Box::new(move || {
+        let opening = connector.clone().oneshot(server.clone());
+        let connection = async move {
+            let stream = opening.await?;
+            let mut extras = Extensions::new();
+            stream.connected().get_extras(&mut extras);
+            let reset = extras.remove::<Reset>().unwrap_or_default();
+            Ok(Connection::start(stream, reset).await?)
+        };
+        connection.boxed()
+    }))
+}
+
+/// Opens sockets that notice a dead peer within 25 seconds, whether they are quiet or sending.
+pub(crate) fn tcp(config: &Config) -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(config.connect_timeout.or(Some(Duration::from_secs(30))));
+    tcp.set_keepalive(Some(Duration::from_secs(10)));
+    tcp.set_keepalive_interval(Some(Duration::from_secs(5)));
+    tcp.set_keepalive_retries(Some(3));
+    // Keep-alive probes are not sent while sent bytes wait for their acknowledgement.
+    #[cfg(target_os = "linux")]
+    tcp.set_tcp_user_timeout(Some(Duration::from_secs(25)));
+    tcp
 }
 
 /// The body of an answer, from wherever it comes.

@@ -75,13 +75,34 @@ pub(crate) struct Found {
     pub(crate) snapshots: Vec<Revision>,
 }
 
-/// Takes hold of a folder, which is made if it does not exist. The lock lasts as long as the file.
-pub(crate) fn lock(folder: &Path) -> Result<File, OpenError> {
+/// Makes a folder for its owner only, and those above it, durably. One that exists is left as it is.
+pub fn make_folder(folder: &Path) -> std::io::Result<()> {
+    let above = folder.ancestors().skip(1);
+    let is_named = |path: &&Path| !path.as_os_str().is_empty();
+    let missing = |path: &&Path| !path.exists();
+    let mut changed: Vec<&Path> = above.clone().filter(is_named).take_while(missing).collect();
+    // The first that exists gets an entry, too.
+    changed.extend(above.filter(is_named).find(|path| path.exists()));
+    let is_new = !folder.exists();
     let mut making = DirBuilder::new();
     making.recursive(true).mode(PRIVATE_FOLDER);
-    making
-        .create(folder)
-        .map_err(OpenError::access("making", folder))?;
+    making.create(folder)?;
+    if is_new {
+        for folder in changed {
+            sync_folder(folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder says which format it has: something was stored in it.
+pub(crate) fn has_format(folder: &Path) -> bool {
+    folder.join(FORMAT).exists()
+}
+
+/// Takes hold of a folder, which is made if it does not exist. The lock lasts as long as the file.
+pub(crate) fn lock(folder: &Path) -> Result<File, OpenError> {
+    make_folder(folder).map_err(OpenError::access("making", folder))?;
     refuse_foreign(folder)?;
     let path = folder.join(LOCK);
     let mut file = File::options()
@@ -184,6 +205,11 @@ pub(crate) fn survey(folder: &Path) -> Result<Found, OpenError> {
         }
         Err(source) => Err(OpenError::access("reading", &path)(source)),
     }
+}
+
+/// Writes a file for its owner only that is there as a whole, durably, or as it was before.
+pub fn write_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    create(path, content).map(drop)
 }
 
 /// Makes a file that is there as a whole, durably, or not at all.

@@ -30,8 +30,8 @@
 //! - **Acknowledged means durable**: a revision is published after `fdatasync` has returned.
 //! - **All or nothing**: of a transaction that was cut off by a crash nothing is left.
 //! - **Nothing is dropped in silence**: only the end of the newest log may be unfinished, because
-//!   only there can a write have been under way. Damage anywhere else is an error that names the
-//!   file and the place.
+//!   only there can a write have been under way. [`Recovered::cut`] names the file and the byte where
+//!   it was dropped. Damage anywhere else is an error that names the file and the place.
 //! - **One process**: a folder is locked while it is open. The lock dies with the process.
 //! - **Bounds**: a fixed number of commits waits; the folder takes at most about four times the
 //!   data it holds, and 128 MiB.
@@ -65,6 +65,7 @@ mod files;
 mod fold;
 mod frame;
 mod frames;
+mod held;
 mod log;
 mod log_file;
 mod options;
@@ -78,6 +79,8 @@ mod tests;
 
 pub use commit::{Commit, Write};
 pub use error::{LogError, OpenError};
+pub use files::{make_folder, write_file};
+pub use held::Held;
 pub use log::{Durable, Log, Place};
 pub use options::Options;
-pub use recover::{IntoStoreError, Recovered};
+pub use recover::{Cut, IntoStoreError, Recovered};

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 use crate::fold::Folding;
 use crate::recover::{Opened, recover};
 use crate::writer::Writer;
-use crate::{Commit, LogError, OpenError, Options, Recovered, files};
+use crate::{Commit, Held, LogError, OpenError, Options, Recovered};
 
 /// How far the disk has come.
 #[derive(Clone, Debug)]
@@ -52,7 +52,15 @@ enum Taken<'a> {
 impl Log {
     /// Opens a folder, which is made if it does not exist, and reads what it holds.
     pub fn open(folder: &Path, options: Options) -> Result<(Log, Recovered), OpenError> {
-        let lock = files::lock(folder)?;
+        Held::take(folder)?.open(options)
+    }
+
+    /// Reads what a folder holds whose lock is this file.
+    pub(crate) fn of(
+        folder: &Path,
+        lock: File,
+        options: Options,
+    ) -> Result<(Log, Recovered), OpenError> {
         let Opened {
             recovered,
             log,

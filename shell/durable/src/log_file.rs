@@ -51,6 +51,19 @@ impl LogFile {
         Ok(LogFile::of(path, file, revision, length))
     }
 
+    /// Makes room for the first commits, so that a disk without any is noticed before one of them.
+    pub(crate) fn make_room(&mut self) -> io::Result<()> {
+        let made = (self.file.write_all_at(&[0; ROOM_MIN as usize], self.length))
+            .and_then(|()| self.file.sync_all());
+        if let Err(error) = made {
+            // What there is of it is zeros, which mean nothing.
+            drop(self.file.set_len(self.length));
+            return Err(error);
+        }
+        self.room = self.length + ROOM_MIN;
+        Ok(())
+    }
+
     #[cfg(test)]
     pub(crate) fn at(path: &Path, revision: Revision) -> io::Result<Self> {
         let file = File::options().write(true).open(path)?;

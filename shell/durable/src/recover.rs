@@ -1,6 +1,7 @@
 //! Opening a folder: the newest snapshot, and every commit after it.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use flyball_storage::{Item, Limits, ReplayError, RestoreError, Revision, Store};
@@ -24,6 +25,32 @@ pub struct Recovered {
     pub items: Vec<Item<Bytes>>,
     /// What was committed after it, in order and without gaps.
     pub commits: Vec<Commit>,
+    /// The end of the newest log that was dropped, if there was one.
+    pub cut: Option<Cut>,
+}
+
+/// The unfinished end of a log, which was dropped.
+///
+/// A crash in the middle of a write leaves one. So does a file that was truncated by hand, and then
+/// everything is lost that was committed after the last revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The log.
+    pub path: PathBuf,
+    /// Where it ends now.
+    pub byte: u64,
+    /// The last revision before that.
+    pub revision: Revision,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, byte, revision) = (self.path.display(), self.byte, self.revision);
+        write!(
+            out,
+            "{path} ended in the middle of a record and was cut off at byte {byte}; the last revision is {revision}"
+        )
+    }
 }
 
 /// Why what was found does not make a store.
@@ -52,6 +79,7 @@ impl Recovered {
             snapshot: Revision::FIRST,
             items: Vec::new(),
             commits: Vec::new(),
+            cut: None,
         }
     }
 
@@ -149,11 +177,18 @@ pub(crate) fn recover(folder: &Path) -> Result<Opened, OpenError> {
         let read = read_log(folder, *log, &mut recovered.commits)?;
         if read.is_torn {
             drop_torn(folder, *log, read.whole, &logs[place + 1..])?;
+            let cut = Cut {
+                path: Kind::Log.path(folder, *log),
+                byte: read.whole,
+                revision: recovered.revision(),
+            };
+            tracing::warn!("{cut}");
+            recovered.cut = Some(cut);
         }
         whole = Some(read.whole);
         used.push(*log);
     }
-    let log = match (used.last(), whole) {
+    let mut log = match (used.last(), whole) {
         (Some(last), Some(length)) => {
             let path = Kind::Log.path(folder, *last);
             LogFile::resume(folder, *last, length).map_err(OpenError::access("opening", &path))?
@@ -169,6 +204,9 @@ pub(crate) fn recover(folder: &Path) -> Result<Opened, OpenError> {
             LogFile::create(folder, Revision::FIRST).map_err(OpenError::access("making", &path))?
         }
     };
+    if let Err(error) = log.make_room() {
+        return Err(OpenError::access("writing", log.path())(error));
+    }
     files::sync_folder(folder).map_err(OpenError::access("writing", folder))?;
     Ok(Opened {
         recovered,

@@ -36,22 +36,17 @@ impl Clock {
 
     /// The moment at which the monotonic clock shows `at`, for sleeping until then.
     pub fn instant(&self, at: Duration) -> Instant {
-        // A far future is as good as any: nobody sleeps through it.
+        // A year stands for any time that is further away.
         self.origin + at.min(Duration::from_secs(60 * 60 * 24 * 365))
     }
 }
 
 /// The time of day.
-pub(crate) fn wall() -> Timestamp {
+fn wall() -> Timestamp {
     let since_epoch = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Timestamp::UNIX_EPOCH.saturating_add(since_epoch)
-}
-
-/// A number between 0 and 1, different each time.
-pub(crate) fn jitter() -> f64 {
-    fastrand::f64()
 }
 
 /// Locks, even after a panic elsewhere: what these locks protect is changed by pure code in whole

@@ -1,7 +1,7 @@
-//! Decisions as they are made, for whoever wants to follow: what was done to what, and why.
+//! Decisions as they are made, for those who follow: what was done to what, and why.
 //!
-//! Whoever follows gets them through a bounded buffer: one that reads too slowly loses the oldest
-//! and is told how many, and no controller ever waits. While nobody follows, nothing is gathered.
+//! A follower gets them through a bounded buffer. One that reads too slowly loses the oldest and
+//! learns how many; no controller ever waits. Without a follower nothing is gathered.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ pub struct Deed {
     pub verb: &'static str,
     /// The kind it was done to.
     pub kind: Kind,
-    /// The object, also where the server made up its name.
+    /// The object, also where the server generated its name.
     pub object: ObjectName,
-    /// Which part of it.
+    /// Its subresource.
     pub subresource: Subresource,
-    /// What was sent, if anything: an object, a patch, or the name of a node.
+    /// What was sent, if anything: an object or a patch.
     pub sent: Option<Body>,
     /// Why it failed, if it did.
     pub error: Option<String>,
@@ -34,9 +34,9 @@ pub struct Deed {
 /// One sync from its start to its rest.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Who decided.
+    /// The controller that decided.
     pub controller: &'static str,
-    /// About what.
+    /// The key that it decided about.
     pub key: String,
     /// What was done, in order; live reads and events are left out.
     pub deeds: Vec<Deed>,
@@ -46,7 +46,7 @@ pub struct Decision {
     pub report: Report,
 }
 
-/// Where decisions are told; cheap to clone.
+/// The way to the followers; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Decisions(broadcast::Sender<Arc<Decision>>);
 
@@ -62,12 +62,12 @@ impl Decisions {
         self.0.subscribe()
     }
 
-    /// Whether anybody follows.
+    /// Whether there is a follower.
     pub(crate) fn followed(&self) -> bool {
         self.0.receiver_count() > 0
     }
 
-    /// Tells how a sync ended.
+    /// Passes on how a sync ended.
     pub(crate) fn tell(&self, controller: &'static str, deeds: Vec<Deed>, finished: &Finished) {
         if !self.followed() {
             return;
@@ -79,7 +79,7 @@ impl Decisions {
             outcome: finished.outcome.clone(),
             report: finished.report.clone(),
         };
-        // Whoever stopped following in this moment misses nothing.
+        // A follower that left in this moment misses nothing.
         drop(self.0.send(Arc::new(decision)));
     }
 }
@@ -94,81 +94,22 @@ pub(crate) fn deeds<'a>(
 }
 
 fn deed(stage: &'static str, action: &Action, answer: &Answer) -> Option<Deed> {
-    let (kind, name, subresource, sent) = match action {
-        Action::Create {
-            kind,
-            namespace,
-            body,
-        } => {
-            let made = match answer {
-                Answer::Done(written) => written.name.clone(),
-                _ => Default::default(),
-            };
-            let name = ObjectName {
-                namespace: namespace.clone(),
-                name: made,
-            };
-            (*kind, name, Subresource::None, Some(body.clone()))
-        }
-        Action::Patch {
-            target,
-            subresource,
-            body,
-            ..
-        }
-        | Action::Update {
-            target,
-            subresource,
-            body,
-            ..
-        } => (
-            target.kind,
-            target.name.clone(),
-            *subresource,
-            Some(body.clone()),
-        ),
-        Action::Merge { target, body, .. } => (
-            target.kind,
-            target.name.clone(),
-            Subresource::None,
-            Some(body.clone()),
-        ),
-        Action::Delete { target, .. } => {
-            (target.kind, target.name.clone(), Subresource::None, None)
-        }
-        Action::Bind { target, node, .. } => {
-            let node = Body::of(&node.as_str());
-            (
-                target.kind,
-                target.name.clone(),
-                Subresource::None,
-                Some(node),
-            )
-        }
-        Action::DeleteCollection {
-            kind, namespace, ..
-        } => {
-            // All of them, whatever they are called.
-            let name = ObjectName::new(namespace, "");
-            (*kind, name, Subresource::None, None)
-        }
-        Action::Ask { .. }
-        | Action::Confirm { .. }
-        | Action::List { .. }
-        | Action::Survey { .. }
-        | Action::Discover { .. }
-        | Action::Record(_) => return None,
-    };
+    let write = action.write()?;
+    let mut object = write.target.name.clone();
+    // The name that the server generated.
+    if let (Answer::Done(written), true) = (answer, write.is_create()) {
+        object.name = written.name.clone();
+    }
     if matches!(answer, Answer::Skipped) {
         return None;
     }
     Some(Deed {
         stage,
         verb: action.verb(),
-        kind,
-        object: name,
-        subresource,
-        sent,
+        kind: write.target.kind,
+        object,
+        subresource: write.subresource,
+        sent: (!write.body.json().is_empty()).then(|| write.body.clone()),
         error: answer.error().map(ToString::to_string),
     })
 }

@@ -1,125 +1,41 @@
-//! Follows which resources the server has, and watches what is to be watched of them.
+//! Asks the server which resources it has, whenever the process wants to know.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::Duration;
 
-use flyball_api::Kind;
-use flyball_plan::{Following, Sight};
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::sleep;
+use flyball_process::DiscoveryState;
+use tokio::time::sleep_until;
 
-use crate::clock::lock;
-use crate::feed::Feed;
+use crate::shared::Shared;
 
-/// How discovery fares.
-#[derive(Debug, Default)]
-pub(crate) struct Discovered {
-    /// Whether anybody wants to know.
-    pub(crate) needed: bool,
-    /// What went wrong the last time, if anything did.
-    pub(crate) trouble: Option<String>,
-    /// The versions of groups that the server could not tell about.
-    pub(crate) failures: Vec<(String, String)>,
-    /// How often it went wrong, wholly or in part.
-    pub(crate) errors: u64,
-    /// How often the server was asked.
-    pub(crate) asked: u64,
-}
-
-/// Follows discovery.
-pub(crate) struct Discoverer {
-    feed: Arc<Feed>,
-    fares: Arc<Mutex<Discovered>>,
-    following: Following,
-    /// What is watched because it was discovered.
-    watched: BTreeMap<Kind, AbortHandle>,
-    feeds: JoinSet<()>,
-}
-
-impl Discoverer {
-    pub(crate) fn new(feed: Arc<Feed>, sight: Sight, fares: Arc<Mutex<Discovered>>) -> Self {
-        lock(&fares).needed = true;
-        Self {
-            feed,
-            fares,
-            following: Following::new(sight),
-            watched: BTreeMap::new(),
-            feeds: JoinSet::new(),
-        }
-    }
-
-    /// Asks now and then, and whenever something hints at a change, for ever.
-    pub(crate) async fn run(mut self) {
-        loop {
-            self.look().await;
+/// Asks when it is due, until the task is aborted.
+pub(crate) async fn follow_discovery(shared: Arc<Shared>) {
+    loop {
+        let (due, now) = shared.look(|process, now| (process.discovery_due(), now.monotonic));
+        let due = due.unwrap_or(Duration::MAX);
+        if now < due {
             tokio::select! {
-                () = sleep(self.following.pause()) => {}
-                () = self.feed.resources_moved.notified() => sleep(Following::SETTLING).await,
+                () = sleep_until(shared.clock.instant(due)) => {}
+                () = shared.wakeups.discovery.notified() => {}
             }
-            // Ended tasks are those of kinds that went.
-            while self.feeds.try_join_next().is_some() {}
+            continue;
         }
-    }
-
-    /// Asks once and follows the answer.
-    async fn look(&mut self) {
-        let found = self.feed.client.discover().await;
+        shared.act(|process, _| process.discovery_asked());
+        let found = shared.informers.discover().await;
         let found = found.map_err(|error| error.to_string());
-        let followed = found.and_then(|found| {
-            let failures = found.failures().iter();
-            let failures: Vec<_> = failures
-                .map(|failure| (failure.group_version(), failure.reason.clone()))
-                .collect();
-            let has_moved = self.following.take((*found).clone());
-            let has_moved = has_moved.map_err(str::to_owned)?;
-            Ok((has_moved, failures))
+        let (before, after) = shared.act(|process, moment| {
+            let before = process.discovery().cloned();
+            process.discovered(found, moment);
+            (before, process.discovery().cloned())
         });
-        let mut fares = lock(&self.fares);
-        fares.asked += 1;
-        let (has_moved, failures) = match followed {
-            Ok(followed) => followed,
-            Err(trouble) => {
-                tracing::warn!(err = trouble, "discovery failed, keeping what was known");
-                fares.errors += 1;
-                fares.trouble = Some(trouble);
-                return;
-            }
-        };
-        fares.trouble = None;
-        if !failures.is_empty() {
-            fares.errors += 1;
-            if fares.failures != failures {
-                tracing::warn!(groups = ?failures, "discovery of some groups failed");
-            }
-        }
-        fares.failures = failures;
-        drop(fares);
-        if has_moved {
-            self.feed.caches.discovered(self.following.known().clone());
-            self.follow();
-        }
+        log(&before.unwrap_or_default(), &after.unwrap_or_default());
     }
+}
 
-    /// Watches what came and leaves what went.
-    fn follow(&mut self) {
-        let gone = self.following.gone(self.watched.keys().copied());
-        let has_lost = !gone.is_empty();
-        for kind in gone {
-            if let Some(feed) = self.watched.remove(&kind) {
-                feed.abort();
-            }
-            self.feed.caches.remove(kind);
-            tracing::info!(resource = %kind, "no longer watched: the server does not have it any more");
-        }
-        for kind in self.following.wanted() {
-            if let Some(slot) = self.feed.caches.add(kind) {
-                let feed = self.feeds.spawn(self.feed.clone().run(slot));
-                self.watched.insert(kind, feed);
-                tracing::debug!(resource = %kind, "watched from now on");
-            }
-        }
-        if has_lost {
-            self.feed.resync();
-        }
+fn log(before: &DiscoveryState, after: &DiscoveryState) {
+    if let Some(trouble) = &after.trouble {
+        tracing::warn!(err = trouble, "discovery failed, keeping what was known");
+    } else if !after.failures.is_empty() && after.failures != before.failures {
+        tracing::warn!(groups = ?after.failures, "discovery of some groups failed");
     }
 }

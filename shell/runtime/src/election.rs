@@ -1,22 +1,21 @@
-//! Takes part in an election: carries out what the state machine asks and watches the Lease.
+//! Takes part in an election: sends what the process asks for and announces the end of a term.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use flyball_api::views::{Lease, ObjectReference};
-use flyball_api::{ApiError, Class};
-use flyball_client::Client;
-use flyball_election::{Candidate as Machine, Command, Election, Heard, Role, Settings, told};
+use flyball_api::{ApiError, Class, Object};
+use flyball_client::{Client, Method, Request};
+use flyball_election::Settings;
 use flyball_plan::{Record, RecordKind};
-use tokio::sync::mpsc;
-use tokio::time::{sleep, sleep_until, timeout};
+use flyball_process::Elect;
+use tokio::time::{sleep_until, timeout_at};
 
-use crate::clock::{Clock, jitter, wall};
-use crate::events::EventSink;
-use crate::stop::Stop;
-use crate::term::Term;
+use crate::shared::Shared;
 
-/// Which Lease, and how patient everybody is.
+/// The Lease of an election, and its timing.
 #[derive(Clone, Debug)]
 pub struct ElectionOptions {
     /// The namespace of the Lease.
@@ -30,8 +29,8 @@ pub struct ElectionOptions {
 }
 
 impl ElectionOptions {
-    /// What to tell people about our part in the election.
-    pub(crate) fn record(&self, what: &str) -> Record {
+    /// A record about the Lease.
+    pub(crate) fn record(&self, kind: RecordKind, reason: &'static str, message: String) -> Record {
         Record {
             about: ObjectReference {
                 kind: "Lease".into(),
@@ -40,165 +39,89 @@ impl ElectionOptions {
                 api_version: "coordination.k8s.io/v1".into(),
                 ..ObjectReference::default()
             },
-            kind: RecordKind::Normal,
-            reason: "LeaderElection",
-            message: format!("{} {what}", self.settings.identity),
+            kind,
+            reason,
+            message,
         }
     }
 }
 
-/// A candidate on one Lease.
-pub(crate) struct Candidate {
-    pub(crate) options: ElectionOptions,
-    pub(crate) machine: Machine,
+/// The task of the election. Its client needs no permission to write.
+pub(crate) struct ElectionTask {
+    pub(crate) shared: Arc<Shared>,
     pub(crate) client: Client,
-    pub(crate) events: EventSink,
-    pub(crate) term: Arc<Term>,
-    pub(crate) clock: Clock,
 }
 
-impl Candidate {
-    /// Takes part until told to stop, then gives the Lease up if it was held. `stop` must come
-    /// only after all writing has ended.
-    pub(crate) async fn run(mut self, mut stop: Stop) {
-        let (tell, mut news) = mpsc::channel(1);
-        let watcher = tokio::spawn(watch_lease(self.client.clone(), self.machine.path(), tell));
+impl ElectionTask {
+    /// Takes part until the task is aborted.
+    pub(crate) async fn run(self) {
+        let shared = &self.shared;
         loop {
-            let command = self.machine.next(self.clock.monotonic(), wall());
-            let heard = match command {
-                Command::WaitUntil(at) => {
-                    // The term may end before anything else happens; say so when it does.
-                    let at = self.machine.look_again_at(at, self.clock.monotonic());
+            match shared.act(|process, moment| process.elect(moment)) {
+                Elect::Send(request, until) => {
+                    let Some(answer) = self.ask(&request, until).await else {
+                        continue;
+                    };
+                    self.log(&request, &answer);
+                    let answer = answer.as_deref();
+                    shared.act(|process, moment| process.election_answered(answer, moment));
+                    shared.wakeups.stop.notify_one();
+                }
+                Elect::Wait(at) => {
                     tokio::select! {
-                        () = sleep_until(self.clock.instant(at)) => None,
-                        Some(lease) = news.recv() => Some(Heard::Told(lease)),
-                        () = stop.asked() => break,
+                        () = sleep_until(shared.clock.instant(at)) => {}
+                        () = shared.wakeups.election.notified() => {}
                     }
                 }
-                command => tokio::select! {
-                    heard = self.carry_out_in_term(command) => Some(heard),
-                    () = stop.asked() => break,
-                },
-            };
-            let was = self.election().holder().map(str::to_owned);
-            if let Some(heard) = heard {
-                self.hear(heard);
-            }
-            self.announce(was.as_deref());
-        }
-        watcher.abort();
-        self.term.end();
-        if self.options.release_on_exit {
-            self.release().await;
-        }
-    }
-
-    fn election(&self) -> &Election {
-        self.machine.election()
-    }
-
-    fn hear(&mut self, heard: Heard) {
-        self.machine.hear(heard, self.clock.monotonic(), jitter());
-    }
-
-    /// Carries out one request; should the term end meanwhile, that is said when it does.
-    async fn carry_out_in_term(&self, command: Command) -> Heard {
-        let mut request = std::pin::pin!(self.carry_out(command));
-        if let Some(until) = self.election().leads_until() {
-            tokio::select! {
-                heard = &mut request => return heard,
-                () = sleep_until(self.clock.instant(until)) => {
-                    self.announce(self.election().holder());
-                }
-            }
-        }
-        request.await
-    }
-
-    /// Grants or ends the term as the election has it, and tells about changes.
-    fn announce(&self, holder_was: Option<&str>) {
-        let now = self.clock.monotonic();
-        let was_leading = *self.term.leading().borrow();
-        match (self.election().role(now), self.election().leads_until()) {
-            (Role::Leader, Some(until)) => self.term.extend(until),
-            _ => self.term.end(),
-        }
-        let leads = *self.term.leading().borrow();
-        let holder = self.election().holder();
-        if holder != holder_was {
-            tracing::info!(leader = holder.unwrap_or("nobody"), "new leader elected");
-        }
-        if leads != was_leading {
-            let (identity, lease) = (&self.options.settings.identity, &self.options.name);
-            if leads {
-                tracing::info!(%identity, lease, "became leader");
-                self.events.record(self.options.record("became leader"));
-            } else {
-                tracing::error!(%identity, lease, "leaderelection lost: writing has stopped");
             }
         }
     }
 
-    /// Carries out one request; each may take half the renew deadline, as upstream's.
-    async fn carry_out(&self, command: Command) -> Heard {
-        let patience = self.options.settings.renew_deadline / 2;
-        let sent_at = self.clock.monotonic();
-        let request = self.machine.request(&command);
-        let answer = timeout(patience, self.client.send(&request))
-            .await
-            .unwrap_or_else(|_| {
-                Err(ApiError::timeout(format!(
-                    "no answer within {} s",
-                    patience.as_secs_f32()
-                )))
+    /// Sends a request and waits for the answer; `None` if it is not waited for any more. The end
+    /// of the term is announced when it comes, although the answer is still under way.
+    async fn ask(&self, request: &Request, until: Duration) -> Option<Result<Bytes, ApiError>> {
+        let shared = &self.shared;
+        let asked = shared.clock.monotonic();
+        let answer = timeout_at(shared.clock.instant(until), self.client.send_once(request));
+        let mut answer = pin!(answer);
+        loop {
+            let term_end = shared.look(|process, now| {
+                let ends = process.leads_until();
+                ends.filter(|ends| now.monotonic < *ends)
             });
-        let heard = Machine::heard_of(&command, sent_at, answer.as_deref());
-        // Losing a race is part of the game; everything else is worth knowing.
-        let is_race =
-            |error: &ApiError| matches!(error.class(), Class::Conflict | Class::AlreadyExists);
-        if matches!(heard, Heard::Failed) && !answer.as_ref().is_err_and(is_race) {
-            let why = answer.map_or_else(|error| error.to_string(), |_| "no Lease".to_owned());
-            let lease = &self.options.name;
-            tracing::warn!(lease, err = why, "leader election request failed");
-        }
-        heard
-    }
-
-    /// Gives the Lease up. A renewal that was under way when the stop came may have changed its
-    /// version, so that the first try fails: then it is read and tried once more.
-    async fn release(&mut self) {
-        let lease = self.options.name.clone();
-        for again in [true, false] {
-            let Some(command) = self.machine.release(wall()) else {
-                return;
-            };
-            if let Heard::Written(..) = self.carry_out(command).await {
-                tracing::info!(lease, "lease released");
-                return;
-            }
-            if again {
-                let heard = self.carry_out(Command::Read).await;
-                self.hear(heard);
-            }
-        }
-        tracing::warn!(lease, "lease could not be released");
-    }
-}
-
-/// Tells of every change of the Lease as it happens, so that a standby need not wait for its next
-/// try. Only a convenience: when it fails, the election goes on by polling.
-async fn watch_lease(client: Client, path: String, tell: mpsc::Sender<Lease>) {
-    let (collection, name) = path.rsplit_once('/').unwrap_or((path.as_str(), ""));
-    let path = format!("{collection}?watch=true&fieldSelector=metadata.name%3D{name}");
-    loop {
-        if let Ok(mut stream) = client.watch(&path).await {
-            while let Ok(Some(line)) = stream.next().await {
-                let Some(lease) = told(&line) else { break };
-                if tell.send(lease).await.is_err() {
-                    return;
+            let term_end = shared.clock.instant(term_end.unwrap_or(Duration::MAX));
+            tokio::select! {
+                answer = &mut answer => return Some(answer.unwrap_or_else(|_| {
+                    let seconds = until.saturating_sub(asked).as_secs_f32();
+                    Err(ApiError::timeout(format!("no answer within {seconds} s")))
+                })),
+                () = shared.wakeups.election.notified() => {
+                    if !shared.look(|process, _| process.is_election_asked()) {
+                        return None;
+                    }
+                }
+                () = sleep_until(term_end) => {
+                    // While a request is under way it only announces.
+                    shared.act(|process, moment| process.elect(moment));
                 }
             }
         }
-        sleep(Duration::from_secs(1).mul_f64(1.0 + jitter())).await;
+    }
+
+    /// Logs a failure. To lose a race or to find no Lease is part of any election.
+    fn log(&self, request: &Request, answer: &Result<Bytes, ApiError>) {
+        let why = match answer {
+            Ok(body) => match Lease::decode(body) {
+                Ok(_) => return,
+                Err(error) => format!("not a Lease: {error}"),
+            },
+            Err(error) => match error.class() {
+                Class::Conflict | Class::AlreadyExists => return,
+                Class::NotFound if request.method == Method::Get => return,
+                _ => error.to_string(),
+            },
+        };
+        let lease = self.shared.news.lease_name();
+        tracing::warn!(lease, err = why, "leader election request failed");
     }
 }

@@ -1,160 +1,128 @@
-//! Sends what recorders make of records: in the background, bounded, never in anybody's way.
+//! Sends Events in the background, as the teller of each component decides.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use flyball_api::views::Event;
-use flyball_api::{ApiError, Class};
-use flyball_client::{Client, Method, Request};
-use flyball_plan::Record;
-use flyball_recorder::{EventWrite, Recorder};
-use tokio::sync::mpsc;
+use flyball_client::{Client, Request};
+use flyball_plan::{Now, Record};
+use flyball_process::{Teller, Told};
+use tokio::sync::Notify;
+use tokio::time::sleep_until;
 
-use crate::clock::{Clock, jitter};
-use crate::stop::Stop;
-use crate::term::Term;
+use crate::clock::lock;
+use crate::shared::Shared;
 
-/// Records waiting to be told; beyond it they are dropped and counted, as upstream does.
-const WAITING_MAX: usize = 1000;
-/// How often a write is tried when no answer comes, and how long between tries.
-const TRIES_MAX: u32 = 12;
-const PAUSE: Duration = Duration::from_secs(10);
-
-/// Takes records of one component.
-#[derive(Clone)]
-pub(crate) struct EventSink {
-    sender: mpsc::Sender<Record>,
-    dropped: Arc<AtomicU64>,
+/// The Events of one component.
+pub(crate) struct Events {
+    pub(crate) component: String,
+    teller: Mutex<Teller>,
+    wakeup: Notify,
 }
 
-/// Tells what an [`EventSink`] takes.
-pub(crate) struct EventTeller {
-    receiver: mpsc::Receiver<Record>,
-    recorder: Recorder,
-    client: Client,
-    term: Arc<Term>,
-    clock: Clock,
-}
-
-impl EventSink {
-    /// A sink and the teller that empties it.
-    pub(crate) fn new(
-        component: &str,
-        client: Client,
-        term: Arc<Term>,
-        clock: Clock,
-    ) -> (Self, EventTeller) {
-        let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        let sink = Self {
-            sender,
-            dropped: Arc::default(),
-        };
-        let recorder = Recorder::new(component);
-        (
-            sink,
-            EventTeller {
-                receiver,
-                recorder,
-                client,
-                term,
-                clock,
-            },
-        )
+impl Events {
+    pub(crate) fn new(component: &str) -> Arc<Self> {
+        Arc::new(Self {
+            component: component.to_owned(),
+            teller: Mutex::new(Teller::new(component)),
+            wakeup: Notify::new(),
+        })
     }
 
-    /// Takes a record, or drops it if too many are waiting.
-    pub(crate) fn record(&self, record: Record) {
-        if self.sender.try_send(record).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+    /// Takes a record, or drops it if too many wait.
+    pub(crate) fn record(&self, record: &Record, now: Now) {
+        lock(&self.teller).record(record, now);
+        self.wakeup.notify_one();
     }
 
     /// How many records were dropped.
     pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+        lock(&self.teller).dropped()
+    }
+
+    /// Whether nothing waits and nothing is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        lock(&self.teller).is_idle()
+    }
+
+    /// Sends what is left without second tries.
+    pub(crate) fn hurry(&self) {
+        lock(&self.teller).hurry();
+        self.wakeup.notify_one();
     }
 }
 
-impl EventTeller {
-    /// Tells records until told to stop, then what is still waiting, without second tries.
-    pub(crate) async fn run(mut self, mut stop: Stop) {
+/// When Events of a component may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// While this process leads.
+    Leading,
+    /// At any time: the Events of a candidate on its Lease.
+    Always,
+}
+
+/// The task that sends the Events of one component.
+pub(crate) struct EventTask {
+    pub(crate) events: Arc<Events>,
+    pub(crate) client: Client,
+    pub(crate) sent: Sent,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl EventTask {
+    /// Sends Events until the task is aborted.
+    pub(crate) async fn run(self) {
+        let mut permission = self.shared.permissions.follow();
         loop {
-            let record = tokio::select! {
-                biased;
-                () = stop.asked() => break,
-                record = self.receiver.recv() => record,
-            };
-            let Some(record) = record else { return };
-            if let Some(write) = self.recorder.record(&record, self.clock.now()) {
-                tokio::select! {
-                    () = stop.asked() => {
-                        self.tell_once(&write).await;
-                        break;
-                    }
-                    () = self.tell(&write) => {}
+            permission.borrow_and_update();
+            let clock = self.shared.clock;
+            let wait_until = match self.next() {
+                Told::Send(request) => {
+                    self.send(&request).await;
+                    continue;
                 }
-            }
-        }
-        while let Ok(record) = self.receiver.try_recv() {
-            if let Some(write) = self.recorder.record(&record, self.clock.now()) {
-                self.tell_once(&write).await;
-            }
-        }
-    }
-
-    async fn tell(&mut self, write: &EventWrite) {
-        for attempt in 1..=TRIES_MAX {
-            if self.tell_once(write).await {
-                return;
-            }
-            // The first pause is random, so that many components do not come back at once.
-            let pause = if attempt == 1 {
-                PAUSE.mul_f64(jitter())
-            } else {
-                PAUSE
+                Told::Wait(at) => Some(clock.instant(at)),
+                Told::Idle => None,
             };
-            tokio::time::sleep(pause).await;
-        }
-        tracing::warn!("event dropped: the server did not answer");
-    }
-
-    /// Tries once; `false` if no answer came and it is worth another try.
-    async fn tell_once(&mut self, write: &EventWrite) -> bool {
-        if !self.term.may_write(self.clock.monotonic()) {
-            return true;
-        }
-        if let Some((name, body)) = &write.patch {
-            let path = Event::KIND.object_path(&write.namespace, name);
-            let body = body.json().to_owned();
-            let answer = self
-                .client
-                .send(&Request::with(Method::StrategicPatch, path, body).metadata_only())
-                .await;
-            match answer {
-                Err(error) if error.class() == Class::NotFound => {}
-                answer => return settled(answer.map(drop)),
+            // What was dropped for want of permission counts as sent.
+            self.shared.wakeups.stop.notify_one();
+            let due = async {
+                match wait_until {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.events.wakeup.notified() => {}
+                changed = permission.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                }
+                () = due => {}
             }
         }
-        let path = Event::KIND.collection_path(&write.namespace);
-        let body = write.create.json().to_owned();
-        settled(
-            self.client
-                .send(&Request::with(Method::Post, path, body).metadata_only())
-                .await
-                .map(drop),
-        )
     }
-}
 
-/// An answer of the server is final, whatever it says; silence is not.
-fn settled(answer: Result<(), ApiError>) -> bool {
-    match answer {
-        Ok(()) => true,
-        Err(error) if error.code() == 0 => false,
-        Err(error) => {
-            tracing::debug!(err = %error, "the server refused an event");
-            true
+    fn next(&self) -> Told {
+        let look = self.shared.look(|process, now| {
+            let now = now.monotonic;
+            (process.leads(now), process.may_write(now))
+        });
+        let may_write = match (self.sent, look) {
+            (Sent::Always, _) => true,
+            // In doubt about the server's history Events wait; the same leader goes on.
+            (Sent::Leading, (true, false)) => return Told::Idle,
+            (Sent::Leading, (_, may_write)) => may_write,
+        };
+        lock(&self.events.teller).next(may_write, self.shared.clock.monotonic())
+    }
+
+    async fn send(&self, request: &Request) {
+        let answer = self.client.send(request).await.map(drop);
+        if let Err(error) = &answer {
+            let component = &self.events.component;
+            tracing::debug!(component, err = %error, "an event was not taken");
         }
+        let now = self.shared.clock.monotonic();
+        lock(&self.events.teller).answered(answer.as_ref().copied(), now, fastrand::f64());
     }
 }

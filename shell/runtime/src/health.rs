@@ -1,15 +1,22 @@
 //! Health: what runs, what is ready, and if not, why not.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_informer::{Readiness, Snapshot};
+use flyball_informer::Snapshot;
+use flyball_plan::{Descriptor, Sight};
+use flyball_process::{CacheState, ControllerId, Process};
 
-use crate::caches::Caches;
-use crate::clock::{Clock, lock};
-use crate::discovery::Discovered;
-use crate::loops::{Loop, Loops};
-use crate::term::Term;
+use crate::shared::Shared;
+
+/// Trouble shorter than this is not shown.
+const TROUBLE_MIN: Duration = Duration::from_secs(5);
+
+/// A leader that has not seen a declared kind for so long is not ready.
+const OUT_OF_TOUCH_MAX: Duration = Duration::from_secs(30);
+
+/// How late the end of a term may be announced. A busy event loop is not a stuck one.
+const ANNOUNCEMENT_MAX: Duration = Duration::from_secs(1);
 
 /// One named check and what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +25,7 @@ pub struct Check {
     pub name: String,
     /// What is wrong, if anything.
     pub result: Result<(), String>,
-    /// Whether the process as a whole is not well without it; otherwise it is told, and no more.
+    /// Whether the process as a whole is not well without it; otherwise it is shown, and no more.
     pub needed: bool,
 }
 
@@ -31,7 +38,7 @@ impl Check {
         }
     }
 
-    fn told(name: impl Into<String>, result: Result<(), String>) -> Self {
+    fn shown(name: impl Into<String>, result: Result<(), String>) -> Self {
         Self {
             needed: false,
             ..Self::needed(name, result)
@@ -47,106 +54,151 @@ impl Check {
 /// Answers questions about the health of a running process.
 #[derive(Clone)]
 pub struct Health {
-    pub(crate) caches: Arc<Caches>,
-    pub(crate) discovered: Arc<Mutex<Discovered>>,
-    pub(crate) loops: Arc<Loops>,
-    pub(crate) term: Arc<Term>,
-    pub(crate) clock: Clock,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Health {
-    /// Whether the process is alive: the election's clock is honoured and controllers run. A
-    /// standby is healthy.
+    /// Whether the process is alive: the end of a term is announced in time, and controllers run.
+    /// A standby is alive, and so is a process whose server is away.
     pub fn alive(&self) -> Vec<Check> {
-        let leads = *self.term.leading().borrow();
-        let stuck = leads && !self.term.may_write(self.clock.monotonic());
-        let election = if stuck {
-            Err("the lease was not renewed in time and writing has stopped".to_owned())
-        } else {
-            Ok(())
-        };
-        let mut checks = vec![Check::needed("leaderElection", election)];
-        let loops = self.loops.iter();
-        checks.extend(loops.map(|each| Check::needed(each.descriptor.name, Ok(()))));
-        checks
+        self.shared.look(|process, now| {
+            let is_late = |until| now.monotonic >= until + ANNOUNCEMENT_MAX;
+            let is_stuck =
+                process.is_announced_leader() && process.leads_until().is_some_and(is_late);
+            let election = match is_stuck {
+                true => Err("the term is over and its end was not announced".to_owned()),
+                false => Ok(()),
+            };
+            let mut checks = vec![Check::needed("leaderElection", election)];
+            let controllers = process.descriptors();
+            checks.extend(controllers.map(|one| Check::needed(one.name, Ok(()))));
+            checks
+        })
     }
 
     /// Whether the controller of this name runs.
     pub fn runs(&self, controller: &str) -> bool {
-        let mut all = self.loops.iter();
-        all.any(|each| each.descriptor.name == controller)
+        self.shared
+            .look(|process, _| process.descriptors().any(|one| one.name == controller))
     }
 
-    /// The caches as they are now, for whoever shows them.
+    /// The caches as they are now.
     pub fn snapshot(&self) -> Snapshot {
-        self.caches.snapshot()
+        self.shared.look(|process, _| process.snapshot().clone())
     }
 
-    /// Whether each controller has seen enough to begin, and each kind has been listed and is being
-    /// watched: what is not names itself and why. A watch that is merely being opened again is no
-    /// trouble yet.
+    /// Whether each controller has all it needs, and each kind is listed and watched. What is not
+    /// names the reason.
     ///
-    /// A kind that nobody watches by name, or a group that could not be discovered, is told and
-    /// no more: there is always a broken one among those of other people.
+    /// A discovered kind or group that is broken is shown only: there is always one. So is what
+    /// keeps a standby from planning after it was ready once.
     pub fn ready(&self) -> Vec<Check> {
-        let now = self.clock.monotonic();
-        let begun = |each: &Arc<Loop>| match each.has_begun() {
-            true => Ok(()),
-            false => Err("waiting for the first lists".to_owned()),
-        };
-        let loops = self.loops.iter();
-        let mut checks: Vec<Check> = loops
-            .map(|each| Check::needed(each.descriptor.name, begun(each)))
-            .collect();
-        checks.extend(self.caches.slots().iter().map(|slot| {
-            let (name, result) = (
-                format!("informer/{}", slot.kind),
-                judge(slot.readiness(now)),
-            );
-            match slot.partial {
-                true => Check::told(name, result),
-                false => Check::needed(name, result),
-            }
-        }));
-        checks.extend(self.discovery());
-        checks
-    }
-
-    /// Whether the server tells which resources it has, if anybody wants to know; a group that it
-    /// cannot tell about names itself.
-    fn discovery(&self) -> Vec<Check> {
-        let fares = lock(&self.discovered);
-        if !fares.needed {
-            return Vec::new();
-        }
-        let result = match &fares.trouble {
-            Some(trouble) => Err(trouble.clone()),
-            None if fares.asked == 0 => Err("not answered yet".to_owned()),
-            None => Ok(()),
-        };
-        let whole = Check::told("discovery", result);
-        let failures = fares.failures.iter();
-        let failures = failures
-            .map(|(group, reason)| Check::told(format!("discovery/{group}"), Err(reason.clone())));
-        [whole].into_iter().chain(failures).collect()
+        self.shared.look(|process, now| {
+            let now = now.monotonic;
+            let leads = process.leads(now);
+            let caches = process.caches(now);
+            let controllers = process.descriptors().enumerate().map(|(at, descriptor)| {
+                let begun = begun(process, at, descriptor, &caches, leads);
+                Check::needed(descriptor.name, begun)
+            });
+            let mut checks: Vec<Check> = controllers.collect();
+            checks.extend(caches.iter().map(|cache| informer(cache, leads)));
+            checks.extend(discovery(process));
+            checks.push(history(process, now));
+            checks
+        })
     }
 }
 
-/// Trouble shorter than this is not worth telling.
-const TROUBLE_MIN: Duration = Duration::from_secs(5);
+/// Whether a controller has begun. A standby does not begin; it is ready once its kinds were listed.
+fn begun(
+    process: &Process,
+    at: ControllerId,
+    descriptor: Descriptor,
+    caches: &[CacheState],
+    leads: bool,
+) -> Result<(), String> {
+    if process.has_begun(at) {
+        return Ok(());
+    }
+    let all = |is_so: fn(&CacheState) -> bool| {
+        let mut kinds = descriptor.watches.iter().map(|watch| watch.kind());
+        kinds.all(|kind| caches.iter().any(|one| one.kind == kind && is_so(one)))
+    };
+    let knows_resources =
+        process.sight(at) == Sight::Named || process.snapshot().discovery().is_some();
+    let were_listed = knows_resources && all(|one| one.readiness.synced);
+    match leads {
+        _ if !were_listed => Err("waiting for the first lists".to_owned()),
+        false => Ok(()),
+        true if !all(|one| one.is_current) => Err("listing again".to_owned()),
+        true => Err("waiting for the lists of all kinds".to_owned()),
+    }
+}
 
-fn judge(ready: Readiness) -> Result<(), String> {
+/// Whether a kind is listed in the present round and watched.
+fn informer(cache: &CacheState, leads: bool) -> Check {
+    let name = format!("informer/{}", cache.kind);
+    let is_declared = !cache.is_partial;
+    let ready = &cache.readiness;
+    let check = |is_needed, result| match is_needed {
+        true => Check::needed(name, result),
+        false => Check::shown(name, result),
+    };
+    let error = ready.last_error.as_deref();
     if !ready.synced {
-        let why = ready.last_error.or(ready.why);
-        return Err(why.unwrap_or_else(|| "not listed yet".to_owned()));
+        let why = error.or(ready.why.as_deref()).unwrap_or("not listed yet");
+        return check(is_declared, Err(why.to_owned()));
     }
-    match ready.last_error {
-        Some(error) if ready.since >= TROUBLE_MIN => {
-            let seconds = ready.since.as_secs();
-            Err(format!(
-                "out of touch with the server for {seconds} s: {error}"
-            ))
+    let because = error.unwrap_or("no answer yet");
+    match ready.out_of_touch {
+        Some(time) if time >= TROUBLE_MIN => {
+            let seconds = time.as_secs();
+            let is_needed = is_declared && leads && time >= OUT_OF_TOUCH_MAX;
+            let why = format!("out of touch with the server for {seconds} s: {because}");
+            check(is_needed, Err(why))
         }
-        _ => Ok(()),
+        _ if !cache.is_current && cache.waited >= TROUBLE_MIN => {
+            let seconds = cache.waited.as_secs();
+            let is_needed = is_declared && leads && cache.waited >= OUT_OF_TOUCH_MAX;
+            check(is_needed, Err(format!("listing again for {seconds} s")))
+        }
+        None if error.is_some() && ready.since >= TROUBLE_MIN => {
+            let seconds = ready.since.as_secs();
+            check(false, Err(format!("in trouble for {seconds} s: {because}")))
+        }
+        _ => check(is_declared, Ok(())),
     }
+}
+
+/// Whether the server says which resources it has. A group that it cannot answer for names itself.
+fn discovery(process: &Process) -> Vec<Check> {
+    let Some(state) = process.discovery() else {
+        return Vec::new();
+    };
+    let result = match &state.trouble {
+        Some(trouble) => Err(trouble.clone()),
+        None if state.asked == 0 => Err("not answered yet".to_owned()),
+        None => Ok(()),
+    };
+    let whole = Check::shown("discovery", result);
+    let failures = state.failures.iter();
+    let failures = failures
+        .map(|(group, reason)| Check::shown(format!("discovery/{group}"), Err(reason.clone())));
+    [whole].into_iter().chain(failures).collect()
+}
+
+/// Whether the server is known to have the history that is cached, and when that changed last.
+fn history(process: &Process, now: Duration) -> Check {
+    let state = process.history();
+    let ago = |at: Duration| now.saturating_sub(at).as_secs();
+    let result = match (state.doubt, state.last) {
+        (Some(since), _) => Err(format!(
+            "waiting for a sign that the server's history is the same, for {} s",
+            ago(since)
+        )),
+        (None, Some((at, why))) => Err(format!("changed {} s ago: {why}", ago(at))),
+        (None, None) => Ok(()),
+    };
+    Check::shown("history", result)
 }

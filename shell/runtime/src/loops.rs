@@ -1,237 +1,123 @@
-//! Runs controllers: changes in, syncs out, as many at once as each allows.
+//! Runs controllers: work out, answers in, as many syncs at once as the process hands out.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Descriptor, Driver, EngineStats, Finished, Next, Outcome, Sight, Work};
-use tokio::sync::Notify;
+use flyball_plan::{Answer, Descriptor, Finished, Next, Outcome, Work};
+use flyball_process::ControllerId;
 use tokio::time::sleep_until;
 
-use crate::caches::Caches;
-use crate::clock::{Clock, lock};
 use crate::decisions::{Decisions, Deed, deeds};
-use crate::executor::Executor;
+use crate::executor::{Executor, Tools};
 use crate::metrics::Tallies;
-use crate::stop::Stop;
-use crate::term::Term;
+use crate::shared::Shared;
 
-/// One controller as it runs.
+/// The task that asks for the work of one controller, and the syncs that it starts.
 pub(crate) struct Loop {
+    pub(crate) at: ControllerId,
     pub(crate) descriptor: Descriptor,
-    sight: Sight,
-    driver: Mutex<Box<dyn Driver>>,
-    wake: Notify,
-    executor: Executor,
-    decisions: Decisions,
-    tallies: Tallies,
-    /// Whether it has seen enough to begin; so it stays.
-    begun: AtomicBool,
-}
-
-/// All controllers of the process.
-pub(crate) struct Loops {
-    all: Vec<Arc<Loop>>,
-    tallies: Tallies,
-    clock: Clock,
-}
-
-impl Loops {
-    pub(crate) fn new(
-        all: Vec<(Box<dyn Driver>, Executor)>,
-        decisions: &Decisions,
-        clock: Clock,
-    ) -> Self {
-        let tallies = Tallies::default();
-        let all = all
-            .into_iter()
-            .map(|(driver, executor)| {
-                Arc::new(Loop {
-                    descriptor: driver.descriptor(),
-                    sight: driver.sight(),
-                    driver: Mutex::new(driver),
-                    wake: Notify::new(),
-                    executor,
-                    decisions: decisions.clone(),
-                    tallies: tallies.clone(),
-                    begun: AtomicBool::new(false),
-                })
-            })
-            .collect();
-        Self {
-            all,
-            tallies,
-            clock,
-        }
-    }
-
-    /// What the controllers count for themselves.
-    pub(crate) fn tallies(&self) -> Tallies {
-        self.tallies.clone()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Loop>> {
-        self.all.iter()
-    }
-
-    /// Routes changes to every controller that watches their kind. Nothing is buffered: routing
-    /// is a few lookups, and what it yields is deduplicated by each controller's queue.
-    pub(crate) fn changed(&self, changes: &[Change], store: &Snapshot) {
-        let now = self.clock.now();
-        for each in &self.all {
-            let watches = each.descriptor.watches;
-            let mut watched = changes
-                .iter()
-                .filter(|change| each.sight.hears_of(watches, change.kind))
-                .peekable();
-            if watched.peek().is_none() {
-                continue;
-            }
-            let mut driver = lock(&each.driver);
-            for change in watched {
-                driver.changed(change, store, now);
-            }
-            drop(driver);
-            each.wake.notify_one();
-        }
-    }
-
-    /// Wakes whoever has not begun yet: what was listed just now may have been the last it waits
-    /// for, and where there are no objects, no change says so.
-    pub(crate) fn listed(&self) {
-        for each in self.all.iter().filter(|each| !each.has_begun()) {
-            each.wake.notify_one();
-        }
-    }
-
-    /// Whether a queue was too full to take a key since this was last asked.
-    pub(crate) fn take_overflow(&self) -> bool {
-        let overflows = self
-            .all
-            .iter()
-            .map(|each| lock(&each.driver).take_overflow());
-        // All are asked, not only up to the first.
-        overflows.fold(false, |any, one| any | one)
-    }
-
-    /// Per event component, how many records were dropped because too many were waiting.
-    pub(crate) fn records_dropped(&self) -> Vec<(&'static str, u64)> {
-        let of = |each: &Arc<Loop>| (each.descriptor.component, each.executor.events.dropped());
-        self.all.iter().map(of).collect()
-    }
-
-    /// How each controller fares.
-    pub(crate) fn stats(&self) -> Vec<(Descriptor, EngineStats)> {
-        let now = self.clock.now();
-        self.all
-            .iter()
-            .map(|each| (each.descriptor, lock(&each.driver).stats(now)))
-            .collect()
-    }
+    pub(crate) tools: Tools,
+    pub(crate) decisions: Decisions,
+    pub(crate) tallies: Tallies,
 }
 
 impl Loop {
-    /// Whether it has seen enough to begin. Once filled, a cache keeps serving.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Acquire)
-    }
-
-    /// Syncs keys while this process leads, until told to stop; then ends intake, lets what runs
-    /// come to an end and returns.
-    pub(crate) async fn run(
-        self: Arc<Self>,
-        caches: Arc<Caches>,
-        term: Arc<Term>,
-        clock: Clock,
-        mut stop: Stop,
-    ) {
-        let mut leading = term.leading();
+    /// Starts syncs whenever there is work, until the task is aborted.
+    pub(crate) async fn run(self: Arc<Self>) {
+        let shared = self.shared();
+        let mut executor = Arc::new(Executor::new(&self.tools, 0));
         loop {
-            let synced = self.has_begun() || self.is_synced(&caches, clock);
-            self.begun.store(synced, Ordering::Release);
-            // The term may be over by the clock before anybody has said so: a sync that may not
-            // write comes back at once, and would do so again and again.
-            let leads = *leading.borrow_and_update() && term.may_write(clock.monotonic());
-            let idle_until = if leads && synced {
-                self.start_syncs(&caches, clock)
-            } else {
-                None
-            };
-            // Without anything due, a second look now and then keeps a missed wake-up harmless.
-            let at = idle_until.unwrap_or_else(|| clock.monotonic() + Duration::from_secs(1));
+            let idle_until = self.start_syncs(&mut executor);
+            // Without anything due, a look each second keeps a missed wake-up harmless.
+            let second_look = || shared.clock.monotonic() + Duration::from_secs(1);
+            let at = idle_until.unwrap_or_else(second_look);
             tokio::select! {
-                () = self.wake.notified() => {}
-                () = sleep_until(clock.instant(at)) => {}
-                _ = leading.changed() => {}
-                () = stop.asked() => break,
+                () = shared.wakeups.controllers[self.at].notified() => {}
+                () = sleep_until(shared.clock.instant(at)) => {}
             }
         }
-        lock(&self.driver).shut_down();
-        while lock(&self.driver).stats(clock.now()).syncs_running > 0 {
-            self.wake.notified().await;
-        }
     }
 
-    /// Whether the caches have what this controller needs.
-    fn is_synced(&self, caches: &Caches, clock: Clock) -> bool {
-        let readiness = caches.readiness(clock.monotonic());
-        let watches = self.descriptor.watches;
-        self.sight
-            .may_begin(watches, &caches.snapshot(), &readiness)
+    fn shared(&self) -> &Arc<Shared> {
+        &self.tools.shared
     }
 
     /// Starts all syncs that may start now; returns when to look again.
-    fn start_syncs(self: &Arc<Self>, caches: &Arc<Caches>, clock: Clock) -> Option<Duration> {
+    fn start_syncs(self: &Arc<Self>, executor: &mut Arc<Executor>) -> Option<Duration> {
         loop {
-            let store = caches.snapshot();
-            let next = lock(&self.driver).next(&store, clock.now());
+            // Of one moment: the permission that the work is sent by belongs to this round.
+            let (next, round) = self
+                .shared()
+                .act(|process, moment| (process.next(self.at, moment), process.round()));
             match next {
                 Next::Work(work) => {
-                    tokio::spawn(self.clone().sync(work, clock));
+                    if executor.round != round {
+                        *executor = Arc::new(Executor::new(&self.tools, round));
+                    }
+                    tokio::spawn(self.clone().sync(work, executor.clone()));
                 }
-                Next::Finished(finished) => self.tell(Vec::new(), &finished, Duration::ZERO),
+                Next::Finished(finished) => self.report(Vec::new(), &finished, Duration::ZERO),
                 Next::Idle(at) => return at,
             }
         }
     }
 
     /// Carries one sync to its rest.
-    async fn sync(self: Arc<Self>, mut work: Work, clock: Clock) {
-        let begun = clock.monotonic();
+    async fn sync(self: Arc<Self>, mut work: Work, executor: Arc<Executor>) {
+        let shared = self.shared();
+        let begun = shared.clock.monotonic();
         let mut done: Vec<Deed> = Vec::new();
         loop {
-            let answered = self.executor.run(&work.actions).await;
+            let answered = executor.run(&work.actions).await;
             if self.decisions.followed() {
                 let (Ok(answers) | Err(answers)) = &answered;
                 done.extend(deeds(&work.actions, answers));
             }
             let next = match answered {
-                Ok(answers) => lock(&self.driver).answered(work.id, answers, clock.now()),
+                Ok(answers) => shared.act(|process, moment| {
+                    process.answered(self.at, work.id, &work.actions, answers, moment)
+                }),
                 Err(answers) => {
-                    tracing::info!(
-                        controller = self.descriptor.name,
-                        key = work.key,
-                        "sync abandoned: the lease is no longer held"
-                    );
-                    lock(&self.driver).abandon(work.id, &answers, clock.now());
+                    self.abandon(&work, &answers);
                     None
                 }
             };
             match next {
                 Some(Next::Work(more)) => work = more,
                 Some(Next::Finished(finished)) => {
-                    let took = clock.monotonic().saturating_sub(begun);
-                    self.tell(done, &finished, took);
+                    let took = shared.clock.monotonic().saturating_sub(begun);
+                    self.report(done, &finished, took);
                     break;
                 }
                 Some(Next::Idle(_)) | None => break,
             }
         }
-        self.wake.notify_one();
+        shared.wakeups.controllers[self.at].notify_one();
+        shared.wakeups.stop.notify_one();
     }
 
-    fn tell(&self, done: Vec<Deed>, finished: &Finished, took: Duration) {
+    /// Ends a sync whose writes may no longer be sent.
+    fn abandon(&self, work: &Work, answers: &[Answer]) {
+        let leads = self.shared().act(|process, moment| {
+            process.abandon(self.at, work.id, answers, moment.now);
+            process.leads(moment.now.monotonic)
+        });
+        let (controller, key) = (self.descriptor.name, work.key.as_str());
+        match leads {
+            true => {
+                tracing::debug!(controller, key, "sync abandoned: its caches are in doubt");
+            }
+            false => {
+                tracing::info!(
+                    controller,
+                    key,
+                    "sync abandoned: the lease is no longer held"
+                );
+            }
+        }
+    }
+
+    fn report(&self, done: Vec<Deed>, finished: &Finished, took: Duration) {
         self.tallies.add(&finished.report.tallies, took);
         self.decisions.tell(self.descriptor.name, done, finished);
         let (controller, key) = (self.descriptor.name, finished.key.as_str());
@@ -244,6 +130,10 @@ impl Loop {
                     ?after,
                     "sync failed, will retry"
                 );
+            }
+            Outcome::Permanent { error } => {
+                let message = "sync refused for good, waits for a change";
+                tracing::error!(controller, key, err = error, message);
             }
             Outcome::GaveUp { error, failures } => {
                 tracing::error!(controller, key, err = error, failures, "sync given up");

@@ -1,32 +1,32 @@
-//! The life of the process: caches and queues up, run, and down again in order.
+//! The life of a runtime: from a setup to running tasks, and down again in order.
 
-use std::sync::{Arc, Mutex};
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_client::Client;
-use flyball_election::{BadSettings, Candidate as Machine};
-use flyball_plan::{Driver, Record, Sight};
-use tokio::sync::{Notify, Semaphore};
+use flyball_client::{Client, Request};
+use flyball_election::{BadSettings, Candidate};
+use flyball_plan::Driver;
+use flyball_process::{Process, Settings, ViewConflict};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 
-use crate::caches::Caches;
 use crate::clock::Clock;
+use crate::coalesced_reads::CoalescedReads;
 use crate::decisions::Decisions;
-use crate::discovery::{Discovered, Discoverer};
-use crate::election::{Candidate, ElectionOptions};
-use crate::events::EventSink;
-use crate::executor::{Executor, REQUESTS_MAX};
-use crate::feed::Feed;
+use crate::discovery::follow_discovery;
+use crate::election::{ElectionOptions, ElectionTask};
+use crate::events::{EventTask, Events, Sent};
+use crate::executor::{REQUESTS_MAX, Tools};
 use crate::health::Health;
-use crate::loops::Loops;
-use crate::metrics::Metrics;
-use crate::recent::{Recent, RecentLists};
-use crate::stop::Stopper;
-use crate::term::{Term, TermPermit};
-
-/// How often to ask whether a queue was too full to take a key.
-const OVERFLOW_CHECK: Duration = Duration::from_secs(10);
+use crate::lease_watch::watch_lease;
+use crate::loops::Loop;
+use crate::metrics::{Metrics, Tallies};
+use crate::news::NewsDesk;
+use crate::permission::WritePermit;
+use crate::shared::Shared;
+use crate::stop::stop;
 
 /// A controller to be run.
 pub struct Controlled {
@@ -44,236 +44,196 @@ pub struct Setup {
     pub informers: Client,
     /// The election to take part in; `None` to lead without one.
     pub election: Option<(ElectionOptions, Client)>,
-    /// How long a stop may take before what still runs is cut off.
+    /// How long a stop may take before what still runs is cut off; zero for as long as it takes.
     pub shutdown_timeout: Duration,
     /// After this time everything cached is looked at once more.
     pub resync_period: Duration,
-    /// Where decisions are told.
+    /// Where decisions can be followed.
     pub decisions: Decisions,
 }
 
-/// A running runtime.
+/// A running runtime. Dropping it ends its tasks without the order of [`Running::stop`].
 pub struct Running {
-    health: Health,
-    shutdown_timeout: Duration,
-    stop_loops: Stopper,
-    stop_events: Stopper,
-    stop_election: Stopper,
-    loops: JoinSet<()>,
-    feeds: JoinSet<()>,
-    events: JoinSet<()>,
-    election: JoinSet<()>,
-    farewell: Option<(EventSink, Record)>,
+    pub(crate) shared: Arc<Shared>,
+    events: Vec<Arc<Events>>,
+    tasks: JoinSet<()>,
 }
 
-/// Starts everything. Informers fill and queues take keys at once, also while another process
-/// leads; syncs start with the term.
-pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, BadSettings> {
+/// Why a runtime does not start.
+#[derive(Debug)]
+pub enum StartFailed {
+    /// The times of the election do not go together.
+    Election(BadSettings),
+    /// Two controllers want one kind cached as different types.
+    Views(Box<ViewConflict>),
+}
+
+impl fmt::Display for StartFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Election(bad) => write!(f, "leader election: {bad}"),
+            Self::Views(conflict) => conflict.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartFailed {}
+
+/// Starts everything. Caches fill and queues take keys at once, also while another process leads;
+/// syncs start with the term.
+pub fn start(setup: Setup, metrics: &mut Metrics) -> Result<Running, StartFailed> {
     let clock = Clock::start();
-    let term = Arc::new(match setup.election {
-        Some(_) => Term::default(),
-        None => Term::forever(),
-    });
-    let (stop_loops, loops_stop) = Stopper::new();
-    let (stop_events, events_stop) = Stopper::new();
-    let (stop_election, election_stop) = Stopper::new();
-    let mut events = JoinSet::new();
-    let mut election = JoinSet::new();
-
-    let permit = Arc::new(TermPermit {
-        term: term.clone(),
-        clock,
-    });
-    let descriptors: Vec<_> = setup
-        .controllers
-        .iter()
-        .map(|c| c.driver.descriptor())
-        .collect();
-    let sights = setup.controllers.iter().map(|c| c.driver.sight());
-    let sight = sights.max().unwrap_or_default();
-    let watches = descriptors.iter().flat_map(|d| d.watches);
-    let caches = Arc::new(Caches::new(watches, sight == Sight::Everything));
-    let mut engines = Vec::new();
-    for Controlled { driver, client } in setup.controllers {
-        let component = driver.descriptor().component;
-        let client = client.permitted(permit.clone());
-        let (sink, teller) = EventSink::new(component, client.clone(), term.clone(), clock);
-        events.spawn(teller.run(events_stop.clone()));
-        let term = term.clone();
-        // Each has its own: one that waits for its rate limit must not hold up the others.
-        let requests = Arc::new(Semaphore::new(REQUESTS_MAX));
-        engines.push((
-            driver,
-            Executor {
-                client,
-                events: sink,
-                term,
-                clock,
-                requests,
-                recent_discovery: Recent::default(),
-                recent_lists: RecentLists::default(),
-            },
-        ));
-    }
-    let all_loops = Arc::new(Loops::new(engines, &setup.decisions, clock));
-    let discovered: Arc<Mutex<Discovered>> = Arc::default();
-    let lease = setup
-        .election
-        .as_ref()
-        .map(|(options, _)| options.name.clone());
-    metrics.watch(
-        all_loops.clone(),
-        caches.clone(),
-        term.clone(),
-        lease.unwrap_or_default(),
-        discovered.clone(),
-    );
-
-    let mut farewell = None;
-    if let Some((options, client)) = setup.election {
-        let machine = Machine::new(&options.namespace, &options.name, options.settings.clone())?;
-        let component = options.name.clone();
-        let (sink, teller) = EventSink::new(&component, client.clone(), term.clone(), clock);
-        events.spawn(teller.run(events_stop.clone()));
-        farewell = Some((sink.clone(), options.record("stopped leading")));
-        let term = term.clone();
-        let candidate = Candidate {
-            options,
-            machine,
-            client,
-            events: sink,
-            term,
-            clock,
-        };
-        election.spawn(candidate.run(election_stop));
-    }
-
-    let feed = Arc::new(Feed {
-        caches: caches.clone(),
-        loops: all_loops.clone(),
-        client: setup.informers,
-        clock,
-        resources_moved: Arc::new(Notify::new()),
-    });
-    let mut feeds = JoinSet::new();
-    for slot in caches.slots() {
-        feeds.spawn(feed.clone().run(slot));
-    }
-    if sight != Sight::Named {
-        let discoverer = Discoverer::new(feed.clone(), sight, Arc::clone(&discovered));
-        feeds.spawn(discoverer.run());
-    }
-    feeds.spawn(resync(feed, term.clone(), setup.resync_period));
-    let mut loops = JoinSet::new();
-    for each in all_loops.iter() {
-        loops.spawn(
-            each.clone()
-                .run(caches.clone(), term.clone(), clock, loops_stop.clone()),
-        );
-    }
-    let health = Health {
-        caches,
-        discovered,
-        loops: all_loops,
-        term,
-        clock,
-    };
-    Ok(Running {
-        health,
+    let (options, election) = setup.election.unzip();
+    let elects = options.is_some();
+    let candidate = options.as_ref().map(candidate).transpose();
+    let candidate = candidate.map_err(StartFailed::Election)?;
+    let settings = Settings {
+        resync_period: setup.resync_period,
         shutdown_timeout: setup.shutdown_timeout,
-        stop_loops,
-        stop_events,
-        stop_election,
-        loops,
-        feeds,
-        events,
-        election,
-        farewell,
-    })
+        release_on_exit: options.as_ref().is_none_or(|one| one.release_on_exit),
+    };
+    let lease = options.map(|options| {
+        let events = Events::new(&options.name);
+        (options, events)
+    });
+    let lease_events = lease.as_ref().map(|(_, events)| events.clone());
+    let controllers = setup.controllers.into_iter();
+    let (drivers, clients): (Vec<_>, Vec<_>) =
+        controllers.map(|one| (one.driver, one.client)).unzip();
+    let process = Process::new(drivers, candidate, settings).map_err(StartFailed::Views)?;
+    let descriptors: Vec<_> = process.descriptors().collect();
+    let lease_path = process.lease_path();
+    let follows_discovery = process.discovery().is_some();
+    let shared = Arc::new(Shared::new(
+        process,
+        setup.informers,
+        clock,
+        NewsDesk::new(lease),
+    ));
+
+    let mut running = Running {
+        shared: shared.clone(),
+        events: Vec::new(),
+        tasks: JoinSet::new(),
+    };
+    let tallies = Tallies::default();
+    for (at, (descriptor, client)) in descriptors.into_iter().zip(clients).enumerate() {
+        let events = Events::new(descriptor.component);
+        running.send_events(events.clone(), client.clone(), Sent::Leading);
+        let one = Loop {
+            at,
+            descriptor,
+            tools: Tools {
+                shared: shared.clone(),
+                client,
+                events,
+                // Each has its own: one that waits for its rate limit must not hold up the others.
+                requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
+                reads: CoalescedReads::new(shared.clone(), at),
+            },
+            decisions: setup.decisions.clone(),
+            tallies: tallies.clone(),
+        };
+        running.tasks.spawn(Arc::new(one).run());
+    }
+    metrics.watch(shared.clone(), running.events.clone(), tallies);
+    if let (Some(client), Some(events), Some(path)) = (election, lease_events, lease_path) {
+        running.send_events(events, client.clone(), Sent::Always);
+        running.take_part(client, path);
+    }
+    if follows_discovery {
+        running.tasks.spawn(follow_discovery(shared.clone()));
+    }
+    running.tasks.spawn(resync(shared.clone()));
+    running.tasks.spawn(reopen_suspect(shared.clone()));
+    if !elects && shared.informers.has_connections() {
+        running.tasks.spawn(heartbeat(shared.informers.clone()));
+    }
+    shared.act(|process, moment| process.start(moment));
+    Ok(running)
+}
+
+fn candidate(options: &ElectionOptions) -> Result<Candidate, BadSettings> {
+    Candidate::new(&options.namespace, &options.name, options.settings.clone())
 }
 
 impl Running {
     /// Answers questions about health.
     pub fn health(&self) -> Health {
-        self.health.clone()
+        Health {
+            shared: self.shared.clone(),
+        }
     }
 
-    /// Stops in order: intake ends and what runs comes to its end, then events are told, then the
-    /// Lease is given up, so that nobody else begins before the last write was made. Should the
-    /// time not suffice, what still runs may write no more and the Lease is not given up.
+    /// Stops in order: syncs come to their end, Events are sent, and only then is the Lease given
+    /// up. Should the time not suffice, nothing more is written and the Lease is kept.
     pub async fn stop(mut self) {
-        self.stop_loops.stop();
-        // Zero means to wait for ever, as upstream's flag does.
-        let patience = match self.shutdown_timeout {
-            Duration::ZERO => Duration::MAX,
-            patience => patience,
+        stop(&self.shared, &self.events).await;
+        self.tasks.abort_all();
+    }
+
+    fn send_events(&mut self, events: Arc<Events>, client: Client, sent: Sent) {
+        let shared = self.shared.clone();
+        let client = match sent {
+            Sent::Always => client,
+            Sent::Leading => client.permitted(Arc::new(WritePermit {
+                shared: shared.clone(),
+                round: None,
+            })),
         };
-        if within(patience, &mut self.loops).await.is_err() {
-            tracing::warn!("shutdown timeout: cutting off what still runs; the lease is kept");
-            // Nobody can tell when the last request will land: whoever comes next waits out the
-            // Lease, which is not renewed any more.
-            self.election.shutdown().await;
-            self.health.term.end();
-        }
-        if let Some((events, stopped_leading)) = self.farewell.take()
-            && *self.health.term.leading().borrow()
-        {
-            events.record(stopped_leading);
-        }
-        self.stop_events.stop();
-        if within(Duration::from_secs(2), &mut self.events)
-            .await
-            .is_err()
-        {
-            tracing::warn!("some events were not told");
-        }
-        self.stop_election.stop();
-        if within(Duration::from_secs(5), &mut self.election)
-            .await
-            .is_err()
-        {
-            tracing::warn!("the lease was not released in time");
-        }
-        self.feeds.abort_all();
+        let task = EventTask {
+            events: events.clone(),
+            client,
+            sent,
+            shared,
+        };
+        self.events.push(events);
+        self.tasks.spawn(task.run());
+    }
+
+    fn take_part(&mut self, client: Client, lease: String) {
+        let shared = self.shared.clone();
+        self.tasks
+            .spawn(watch_lease(shared.clone(), client.clone(), lease));
+        self.tasks.spawn(ElectionTask { shared, client }.run());
     }
 }
 
-async fn within(patience: Duration, tasks: &mut JoinSet<()>) -> Result<(), ()> {
-    let all = async { while tasks.join_next().await.is_some() {} };
-    let in_time = match patience {
-        Duration::MAX => {
-            all.await;
-            true
-        }
-        patience => timeout(patience, all).await.is_ok(),
-    };
-    tasks.abort_all();
-    in_time.then_some(()).ok_or(())
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.close_feeds();
+    }
 }
 
-/// Looks at everything once more when a term begins, since another leader may have left things
-/// half-done, after each resync period, and soon after a queue was too full to take a key.
-async fn resync(feed: Arc<Feed>, term: Arc<Term>, period: Duration) {
-    let mut leading = term.leading();
-    // Between one and two periods, as upstream spreads them.
-    let pause = || period.mul_f64(1.0 + crate::clock::jitter());
-    let mut due = Instant::now() + pause();
+/// Asks for a resync whenever one may be due.
+async fn resync(shared: Arc<Shared>) {
     loop {
-        tokio::select! {
-            changed = leading.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-            }
-            () = sleep_until(due.min(Instant::now() + OVERFLOW_CHECK)) => {
-                if Instant::now() < due && !feed.loops.take_overflow() {
-                    continue;
-                }
-            }
-        }
-        if *leading.borrow_and_update() {
-            due = Instant::now() + pause();
-            feed.resync();
-        }
+        let due = shared.look(|process, now| process.resync_due(now.monotonic));
+        sleep_until(shared.clock.instant(due)).await;
+        shared.act(|process, moment| process.resync_if_due(moment));
+    }
+}
+
+/// How often a process without a Lease asks the server whether it is there, and how long it waits.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+const HEARTBEAT_MAX: Duration = Duration::from_secs(5);
+
+/// Asks the server now and then whether it is there, as the renewal of a Lease does. A connection
+/// that brings no answer is how dead ones are found: see [`Client::connections_suspect`].
+async fn heartbeat(client: Client) {
+    let request = Request::get("/version");
+    loop {
+        sleep(HEARTBEAT).await;
+        // What it answers does not matter, only that it does.
+        drop(timeout(HEARTBEAT_MAX, client.send_once(&request)).await);
+    }
+}
+
+/// Opens watches again when connections that were opened earlier are suspect.
+async fn reopen_suspect(shared: Arc<Shared>) {
+    let mut suspect = shared.informers.connections_suspect();
+    while suspect.changed().await.is_ok() {
+        tracing::info!("older connections bring no answers: watches are opened again");
+        shared.act(|process, moment| process.reopen(moment));
     }
 }

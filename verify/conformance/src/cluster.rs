@@ -1,6 +1,7 @@
 //! A private etcd and kube-apiserver on loopback, with certificates of their own, gone when dropped.
 
 mod flags;
+mod servers;
 
 pub(crate) use flags::merge as merge_flags;
 
@@ -8,25 +9,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use crate::certificates::Authority;
 use crate::child::{Child, Guard};
 use crate::kubeconfig::Identity;
 use crate::objects::{Objects, status_code};
-use crate::poll::until;
 use crate::ports::free_port;
 use crate::requests::{AuditLog, Totals};
 use crate::upstream::{Binaries, Upstream};
 use crate::usage::Usage;
+use servers::{Launch, Launches, wait_ready};
 
 /// The user that upstream's manager has in a cluster made by kubeadm.
 pub const MANAGER_USER: &str = "system:kube-controller-manager";
-
-const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// How to start a cluster. The default suits conformance runs.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +49,7 @@ pub struct Cluster {
     // Invariant: declared, so dropped, before the folder they write into.
     apiserver: Child,
     etcd: Child,
+    launches: Launches,
     folder: Folder,
     authority: Authority,
     server: String,
@@ -73,19 +72,24 @@ impl Cluster {
         };
         let folder = Folder::create(options.keep_folder)?;
         let authority = Authority::create(&folder.path, "ca")?;
-        let (etcd, etcd_url) = start_etcd(&binaries, &folder.path).await?;
+        let (etcd_launch, etcd_url, etcd_port) = launch_of_etcd(&binaries, &folder.path)?;
+        let etcd = etcd_launch.start_etcd(etcd_port).await?;
 
         let port = free_port()?;
         let server = format!("https://127.0.0.1:{port}");
         let (flags, audit_log) =
             flags::apiserver(&folder.path, &authority, &etcd_url, port, &options)?;
-        let mut command = Command::new(&binaries.kube_apiserver);
-        command.args(flags);
-        let mut apiserver = Child::spawn(
-            "kube-apiserver",
-            command,
-            &folder.path.join("kube-apiserver.log"),
-        )?;
+        let launches = Launches {
+            etcd: etcd_launch,
+            etcd_port,
+            apiserver: Launch {
+                name: "kube-apiserver",
+                program: binaries.kube_apiserver.clone(),
+                flags,
+                log: folder.path.join("kube-apiserver.log"),
+            },
+        };
+        let mut apiserver = launches.apiserver.spawn()?;
 
         let identify = |file: &str, user: &str, group: Option<&str>| {
             let keys = authority.client(file, user, group)?;
@@ -102,17 +106,12 @@ impl Cluster {
         let manager = identify("manager", MANAGER_USER, None)?;
         let client = admin.client().await?;
         let objects = Objects::of(client.clone());
-        let ready = until("readiness of kube-apiserver", START_LIMIT, async || {
-            if let Some(status) = apiserver.exited()? {
-                bail!("kube-apiserver exited: {status}");
-            }
-            Ok(objects.text("/readyz").await.is_ok().then_some(()))
-        });
-        ready.await.with_context(|| apiserver.log_tail(30))?;
+        wait_ready(&mut apiserver, &objects).await?;
 
         let cluster = Self {
             apiserver,
             etcd,
+            launches,
             folder,
             authority,
             server,
@@ -278,23 +277,16 @@ impl Cluster {
     }
 }
 
-async fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<(Child, String)> {
+fn launch_of_etcd(binaries: &Binaries, folder: &Path) -> Result<(Launch, String, u16)> {
     let (client_port, peer_port) = (free_port()?, free_port()?);
     let url = format!("http://127.0.0.1:{client_port}");
-    let mut command = Command::new(&binaries.etcd);
-    command.args(flags::etcd(folder, &url, peer_port));
-    let mut etcd = Child::spawn("etcd", command, &folder.join("etcd.log"))?;
-    let listening = until("etcd to listen", START_LIMIT, async || {
-        if let Some(status) = etcd.exited()? {
-            bail!("etcd exited: {status}");
-        }
-        Ok(tokio::net::TcpStream::connect(("127.0.0.1", client_port))
-            .await
-            .ok()
-            .map(drop))
-    });
-    listening.await.with_context(|| etcd.log_tail(20))?;
-    Ok((etcd, url))
+    let launch = Launch {
+        name: "etcd",
+        program: binaries.etcd.clone(),
+        flags: flags::etcd(folder, &url, peer_port),
+        log: folder.join("etcd.log"),
+    };
+    Ok((launch, url, client_port))
 }
 
 /// A folder of its own, removed on drop, and by a guard should the harness be killed.

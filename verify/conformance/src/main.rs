@@ -9,6 +9,7 @@ mod go_types_command;
 mod parity_command;
 mod report;
 mod rules_command;
+mod siege;
 mod troubles;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ async fn main() -> ExitCode {
         Some(("e2e", arguments)) => e2e_command::run(arguments).await,
         Some(("parity", arguments)) => parity_command::run(arguments).await,
         Some(("rules", arguments)) => rules_command::run(arguments).await,
+        Some(("siege", arguments)) => siege::run(arguments).await,
         Some(("go-types", arguments)) => go_types_command::run(arguments),
         _ => Ok(false),
     };
@@ -118,6 +120,7 @@ fn command_line() -> Command {
                 ),
         )
         .subcommand(troubles::command_line())
+        .subcommand(siege::command_line())
         .subcommand(clients_command::command_line())
         .subcommand(e2e_command::command_line())
         .subcommand(parity_command::command_line())

@@ -33,7 +33,9 @@ pub struct Request {
     pub code: u16,
     /// When the server received it, RFC 3339 with microseconds.
     pub received: String,
-    /// The request's body; recorded for deletes only, where it holds the preconditions.
+    /// The path and query as the client sent them.
+    pub uri: String,
+    /// The request's body: of deletes, where it holds the preconditions, and of creates of pods and ReplicaSets.
     pub body: Option<Value>,
 }
 
@@ -48,6 +50,22 @@ impl Request {
     #[must_use]
     pub fn is_event(&self) -> bool {
         self.resource == "events"
+    }
+
+    /// The UID of the first owner that a created object names, if its body was recorded.
+    #[must_use]
+    pub fn owner_uid(&self) -> Option<&str> {
+        let owner = self
+            .body
+            .as_ref()?
+            .pointer("/metadata/ownerReferences/0/uid")?;
+        owner.as_str()
+    }
+
+    /// Whether it is a successful create of this resource.
+    #[must_use]
+    pub fn created(&self, resource: &str) -> bool {
+        self.verb == "create" && self.resource == resource && self.code == 201
     }
 
     /// The UID that a delete insists on, if any.
@@ -194,6 +212,8 @@ struct Line {
     #[serde(default)]
     request_object: Option<Value>,
     request_received_timestamp: String,
+    #[serde(rename = "requestURI", default)]
+    request_uri: String,
 }
 
 #[derive(Deserialize)]
@@ -243,6 +263,7 @@ fn parse(line: &[u8]) -> Result<Option<Request>> {
         user_agent: line.user_agent,
         code: line.response_status.map_or(0, |status| status.code),
         received: line.request_received_timestamp,
+        uri: line.request_uri,
         body: line.request_object,
     }))
 }

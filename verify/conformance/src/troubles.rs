@@ -56,6 +56,13 @@ pub(crate) fn command_line() -> Command {
             "6",
             "How long the frozen leader stays frozen after the lease was taken",
         ))
+        .arg(
+            Arg::new("rounds")
+                .long("rounds")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .help("How often checks with rounds repeat them, instead of each check's own small number"),
+        )
         .arg(number("seed", "1", "Decides the moments of kills"))
         .arg(
             Arg::new("keep")
@@ -68,7 +75,7 @@ pub(crate) fn command_line() -> Command {
 pub(crate) async fn run(arguments: &ArgMatches) -> Result<bool> {
     if arguments.get_flag("list") {
         for (name, promise) in FAULTS.iter() {
-            println!("{name:<21} {promise}");
+            println!("{name:<30} {promise}");
         }
         return Ok(true);
     }
@@ -103,6 +110,10 @@ pub(crate) async fn run(arguments: &ArgMatches) -> Result<bool> {
         lag: Duration::from_secs(if full { 30 } else { number("lag-seconds") }),
         freeze: Duration::from_secs(if full { 30 } else { number("freeze-seconds") }),
         seed: number("seed"),
+        rounds: arguments
+            .get_one::<u64>("rounds")
+            .map(|rounds| usize::try_from(*rounds))
+            .transpose()?,
         keep_folders: arguments.get_flag("keep"),
     };
     let started = Instant::now();

@@ -5,12 +5,19 @@
 //! in `docs/sim-bugs.md` says which invariant catches each, and by which seed.
 
 mod cleaning;
+mod orchestration;
+mod table;
 
 use flyball_api::views::{BY_CONTROLLER, Pod, ReplicaSet, controller_value};
 use flyball_api::{Object, ObjectName, Uid};
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Action, Actions, Answer, Body, Precondition, Subresource, Written};
+use flyball_plan::{
+    Action, Actions, Answer, Body, Precondition, Subresource, Target, Verb, Write, Written,
+};
 use serde_json::Value;
+
+pub(crate) use orchestration::{Bugs, second_view};
+pub use table::BUGS;
 
 /// A deliberate bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,151 +78,37 @@ pub enum Bug {
     TakesFailedListsForEmpty,
     /// Takes groups that cannot be asked for such as are not there.
     PassesOverGroups,
+    /// Erases conditions of other parties from a status.
+    ErasesConditions,
+    /// Caches pods as a type that the other controllers do not know.
+    CachesSecondView,
+    /// Lets a controller begin before what was listed is published.
+    ReadyBeforePublished,
+    /// Drops the old view of a kind that changes its version.
+    DropsOldVersion,
+    /// Believes that what an incomplete kind does not show is not there.
+    BelievesIncomplete,
+    /// Asks for the permission to write before it opens the connection.
+    PermitBeforeConnecting,
+    /// Begins a term with the caches as they are.
+    LeadsWithOldCaches,
+    /// Takes versions that go back.
+    TakesLowerVersions,
+    /// Keeps what it knows of own writes over a restore.
+    KeepsGates,
+    /// Does not list one kind anew after a restore.
+    SparesOneKind,
+    /// Forgets to look at everything once more.
+    LosesResyncs,
+    /// Routes changes before it publishes them.
+    RoutesBeforePublishing,
+    /// Hands out a key that is being worked on.
+    HandsOutTwice,
+    /// Gives the Lease up while syncs still run.
+    StopsWithoutWaiting,
+    /// Goes on writing after a lost connection.
+    NeverDoubts,
 }
-
-/// Every bug with its name and what it is drawn from.
-pub const BUGS: &[(Bug, &str, &str)] = &[
-    (
-        Bug::ForgetsOwnWrites,
-        "forgets-own-writes",
-        "stale-cache double create: what upstream's expectations are for",
-    ),
-    (
-        Bug::DeletesByName,
-        "deletes-by-name",
-        "delete by name: upstream's StatefulSet and Job deletes without preconditions",
-    ),
-    (
-        Bug::PatchesBlindly,
-        "patches-blindly",
-        "missing precondition: adoption races of kubernetes#42639",
-    ),
-    (
-        Bug::SurgeOffByOne,
-        "surge-off-by-one",
-        "off by one in surge: fencepost errors of rolling updates",
-    ),
-    (
-        Bug::UnavailableOffByOne,
-        "unavailable-off-by-one",
-        "off by one in unavailable: the same on the way down",
-    ),
-    (
-        Bug::WaitsForNothing,
-        "waits-for-nothing",
-        "expectation leak: creations counted that never happened",
-    ),
-    (
-        Bug::SwallowsErrors,
-        "swallows-errors",
-        "errors dropped in a sync, so that nothing tries again",
-    ),
-    (
-        Bug::StatusBeforeAction,
-        "status-before-action",
-        "status written before the action it tells of",
-    ),
-    (
-        Bug::WritesAfterItsTerm,
-        "writes-after-its-term",
-        "split leader: kubernetes#67651 and the like",
-    ),
-    (
-        Bug::RepairsOnResyncOnly,
-        "repairs-on-resync-only",
-        "a lost trigger that only the periodic resync repairs",
-    ),
-    (
-        Bug::DropsDeletions,
-        "drops-deletions",
-        "deletions lost between a watch and the cache",
-    ),
-    (
-        Bug::SkipsWhatExpired,
-        "skips-what-expired",
-        "a watch resumed from now after 410, without a list",
-    ),
-    (
-        Bug::DeletesOldSets,
-        "deletes-old-sets",
-        "revision history lost in a roll-out",
-    ),
-    (
-        Bug::NeverContent,
-        "never-content",
-        "hot loop by a status that changes with each write",
-    ),
-    (
-        Bug::TouchesStrangers,
-        "touches-strangers",
-        "selectors that overlap: pods of others deleted",
-    ),
-    (
-        Bug::CollectsForEver,
-        "collects-for-ever",
-        "deletions do not trigger the aggregate",
-    ),
-    (
-        Bug::LosesBindings,
-        "loses-bindings",
-        "a binding assumed to have worked and never forgotten",
-    ),
-    (
-        Bug::NeverStopsPods,
-        "never-stops-pods",
-        "pods stuck in Terminating",
-    ),
-    (
-        Bug::IgnoresTombstones,
-        "ignores-tombstones",
-        "DeletedFinalStateUnknown dropped by a handler",
-    ),
-    (
-        Bug::PublishesOnce,
-        "publishes-once",
-        "updates of what was published are not watched",
-    ),
-    (
-        Bug::CollectsByName,
-        "collects-by-name",
-        "an owner made again under the same name keeps garbage alive",
-    ),
-    (
-        Bug::TrustsItsCache,
-        "trusts-its-cache",
-        "absent owners not confirmed: dependents of new owners collected",
-    ),
-    (
-        Bug::IgnoresOtherOwners,
-        "ignores-other-owners",
-        "an object with a living and a dead owner is collected",
-    ),
-    (
-        Bug::LetsGoBeforeFreeing,
-        "lets-go-before-freeing",
-        "orphan finalizer removed first: kubernetes#42639's kind of cascade",
-    ),
-    (
-        Bug::OverlooksDependents,
-        "overlooks-dependents",
-        "foreground deletion that does not wait for what it cannot see",
-    ),
-    (
-        Bug::LosesFinalizerRemovals,
-        "loses-finalizer-removals",
-        "lost finalizer removal: owners stuck in Terminating",
-    ),
-    (
-        Bug::TakesFailedListsForEmpty,
-        "takes-failed-lists-for-empty",
-        "a namespace finalized although a list had failed",
-    ),
-    (
-        Bug::PassesOverGroups,
-        "passes-over-groups",
-        "a namespace finalized although discovery had failed in part",
-    ),
-];
 
 const SETS: &str = "replicaset-controller";
 const DEPLOYMENTS: &str = "deployment-controller";
@@ -258,7 +151,9 @@ impl Bug {
         controller: &str,
         shown: &Snapshot,
     ) -> Option<Snapshot> {
-        cleaning::spoil_sight(bug?, controller, shown)
+        let bug = bug?;
+        orchestration::spoil_sight(bug, shown)
+            .or_else(|| cleaning::spoil_sight(bug, controller, shown))
     }
 
     /// Changes what was planned; never how much.
@@ -288,16 +183,22 @@ impl Bug {
                 let version: i64 = version.and_then(|text| text.parse().ok()).unwrap_or(0);
                 body["status"]["fullyLabeledReplicas"] = (version % 7).into();
             }),
+            Some(Self::ErasesConditions) if controller == SETS => each_status(actions, |body| {
+                let conditions = body["status"]["conditions"].as_array_mut();
+                if let Some(conditions) = conditions {
+                    conditions.retain(|it| !it["type"].as_str().unwrap_or_default().contains('/'));
+                }
+            }),
             Some(Self::DeletesOldSets) if controller == DEPLOYMENTS => {
                 for action in &mut actions.items {
                     if let (Some(set), Some(0)) = (set_of(seen, action), scaled_to(action)) {
-                        *action = Action::delete(ReplicaSet::KIND, &set.metadata);
+                        *action = Write::delete(ReplicaSet::KIND, &set.metadata).into();
                     }
                 }
             }
             Some(Self::TouchesStrangers) if controller == SETS => {
                 for action in &mut actions.items {
-                    let Action::Delete { target, .. } = action else {
+                    let Some(target) = deleted(action) else {
                         continue;
                     };
                     let owned = seen.get::<Pod>(&target.name.namespace, &target.name.name);
@@ -307,7 +208,7 @@ impl Bug {
                         pod.metadata.controller() != owner.as_ref() && !pod.metadata.is_deleting()
                     });
                     if let Some(other) = other {
-                        *action = Action::delete(Pod::KIND, &other.metadata);
+                        *action = Write::delete(Pod::KIND, &other.metadata).into();
                     }
                 }
             }
@@ -318,15 +219,15 @@ impl Bug {
 
     /// Changes what is sent.
     pub(crate) fn spoil_action(bug: Option<Self>, _controller: &str, action: &mut Action) {
-        match (bug, action) {
-            (Some(Self::DeletesByName), Action::Delete { precondition, .. }) => {
-                *precondition = Precondition::default();
+        let Some(write) = action.write_mut() else {
+            return;
+        };
+        match (bug, write.verb) {
+            (Some(Self::DeletesByName), Verb::Delete { .. }) => {
+                write.precondition = Precondition::default();
             }
-            (
-                Some(Self::PatchesBlindly),
-                Action::Patch { body, .. } | Action::Update { body, .. },
-            ) => {
-                edit(body, |body| {
+            (Some(Self::PatchesBlindly), Verb::StrategicPatch | Verb::Update) => {
+                edit(&mut write.body, |body| {
                     if let Some(meta) = body["metadata"].as_object_mut() {
                         meta.remove("uid");
                         meta.remove("resourceVersion");
@@ -345,33 +246,43 @@ impl Bug {
         action: &Action,
         answer: Answer,
     ) -> Answer {
-        match (bug, action, answer) {
-            (Some(Self::ForgetsOwnWrites), Action::Create { .. }, Answer::Done(written)) => {
+        let creates = action.write().map(Write::is_create);
+        match (bug, creates, answer) {
+            (Some(Self::ForgetsOwnWrites), Some(true), Answer::Done(written)) => {
                 Answer::Done(Written {
                     resource_version: Default::default(),
                     ..written
                 })
             }
-            (Some(Self::WaitsForNothing), Action::Create { .. }, Answer::Failed(_)) => {
-                Answer::Done(Written {
-                    name: "leaked".into(),
-                    uid: Uid::default(),
-                    resource_version: "999999999".into(),
-                })
-            }
-            (Some(Self::SwallowsErrors), action, Answer::Failed(_)) if action.is_write() => {
+            (Some(Self::WaitsForNothing), Some(true), Answer::Failed(_)) => Answer::Done(Written {
+                name: "leaked".into(),
+                uid: Uid::default(),
+                resource_version: "999999999".into(),
+                object: None,
+            }),
+            (Some(Self::SwallowsErrors), Some(_), Answer::Failed(_)) => {
                 Answer::Done(Written::default())
             }
-            (Some(Self::LosesBindings), Action::Bind { .. }, Answer::Failed(_)) => {
-                debug_assert_eq!(controller, "kube-scheduler");
+            (Some(Self::LosesBindings), Some(false), Answer::Failed(_))
+                if controller == "kube-scheduler" && is_binding(action) =>
+            {
                 Answer::Done(Written::default())
             }
-            (Some(bug), action, answer) => {
-                cleaning::spoil_answer(bug, controller, seen, action, answer)
-            }
+            (Some(bug), _, answer) => cleaning::spoil_answer(bug, controller, seen, action, answer),
             (None, _, answer) => answer,
         }
     }
+}
+
+fn is_binding(action: &Action) -> bool {
+    let write = action.write();
+    write.is_some_and(|write| write.subresource == Subresource::BINDING)
+}
+
+/// The object that an action deletes.
+pub(crate) fn deleted(action: &Action) -> Option<&Target> {
+    let write = action.write()?;
+    matches!(write.verb, Verb::Delete { .. }).then_some(&write.target)
 }
 
 fn edit(body: &mut Body, change: impl FnOnce(&mut Value)) {
@@ -383,26 +294,19 @@ fn edit(body: &mut Body, change: impl FnOnce(&mut Value)) {
 
 fn each_status(actions: &mut Actions, change: impl Fn(&mut Value)) {
     for action in &mut actions.items {
-        if let Action::Patch {
-            subresource: Subresource::Status,
-            body,
-            ..
-        }
-        | Action::Update {
-            subresource: Subresource::Status,
-            body,
-            ..
-        } = action
-        {
-            edit(body, &change);
+        let write = action.write_mut();
+        if let Some(write) = write.filter(|write| write.subresource == Subresource::STATUS) {
+            edit(&mut write.body, &change);
         }
     }
 }
 
 /// The ReplicaSet that an action changes, as it was seen.
 pub(crate) fn set_of(seen: &Snapshot, action: &Action) -> Option<std::sync::Arc<ReplicaSet>> {
-    let (Action::Patch { target, .. } | Action::Update { target, .. }) = action else {
-        return None;
+    let write = action.write()?;
+    let target = match write.verb {
+        Verb::StrategicPatch | Verb::Update => &write.target,
+        _ => return None,
     };
     let is_set = target.kind == ReplicaSet::KIND;
     let set = seen.get::<ReplicaSet>(&target.name.namespace, &target.name.name);
@@ -411,12 +315,7 @@ pub(crate) fn set_of(seen: &Snapshot, action: &Action) -> Option<std::sync::Arc<
 
 /// The number of replicas that an action sets.
 pub(crate) fn scaled_to(action: &Action) -> Option<i64> {
-    let (Action::Patch { body, .. } | Action::Update { body, .. } | Action::Create { body, .. }) =
-        action
-    else {
-        return None;
-    };
-    let body: Value = serde_json::from_str(body.json()).ok()?;
+    let body: Value = serde_json::from_str(action.write()?.body.json()).ok()?;
     body["spec"]["replicas"].as_i64()
 }
 
@@ -427,8 +326,8 @@ fn each_scale(seen: &Snapshot, actions: &mut Actions, change: impl Fn(i64, i64) 
         };
         let was = i64::from(set.spec.replicas.unwrap_or(1));
         let to = change(was, to);
-        if let Action::Patch { body, .. } | Action::Update { body, .. } = action {
-            edit(body, |body| body["spec"]["replicas"] = to.into());
+        if let Some(write) = action.write_mut() {
+            edit(&mut write.body, |body| body["spec"]["replicas"] = to.into());
         }
     }
 }

@@ -220,6 +220,12 @@ fn families(truth: &Truth, add: &mut impl FnMut(&'static str, String)) {
         if !owners.is_empty() && owners.iter().all(is_gone) && !meta.is_deleting() {
             add(COLLECTOR, format!("{key}: has no owner any more"));
         }
+        let is_alive = |owner: &OwnerReference| living.contains(&owner.uid);
+        let is_judged = owners.iter().all(|owner| is_gone(owner) || is_alive(owner));
+        let is_mixed = owners.iter().any(is_gone) && owners.iter().any(is_alive);
+        if is_judged && is_mixed && !meta.is_deleting() {
+            add(COLLECTOR, format!("{key}: names an owner that is gone"));
+        }
         let waits = |one: &Text| one == "orphan" || one == "foregroundDeletion";
         if meta.is_deleting() && meta.finalizers.iter().any(waits) {
             add(COLLECTOR, format!("{key}: waits for its dependents"));

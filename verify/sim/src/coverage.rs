@@ -48,13 +48,12 @@ impl Reached {
 
 /// What a controller is about to do, as text.
 pub(crate) fn said_by_plan(actions: &Actions) -> String {
-    let mut said = format!("stage {}\n", actions.stage);
+    let mut said = format!("stage {}\n", actions.id());
     for action in &actions.items {
         match action {
-            Action::Create { body, .. }
-            | Action::Patch { body, .. }
-            | Action::Merge { body, .. }
-            | Action::Update { body, .. } => said.push_str(body.json()),
+            Action::Write(write) if !write.body.json().is_empty() => {
+                said.push_str(write.body.json());
+            }
             // Writing to a string cannot fail.
             Action::Record(record) => drop(write!(said, "{}: {}", record.reason, record.message)),
             _ => said.push_str(action.verb()),
@@ -79,6 +78,7 @@ fn can_concern(kind: &str, driver: &dyn Driver) -> bool {
             driver.sight() == Sight::Everything
                 || watches.any(|watch| watch.kind().plural == "nodes")
         }
+        "group omitted" => driver.sight() != Sight::Named,
         "group away" => driver.sight() != Sight::Named || descriptor.name == "namespace-controller",
         "replaced by hand" => REPLACEABLE.contains(&descriptor.name),
         _ => true,

@@ -44,7 +44,7 @@ pub enum Meddling {
     DeleteSet,
     /// Scales a ReplicaSet that a Deployment manages.
     ScaleSet,
-    /// Writes nonsense into a status.
+    /// Writes nonsense into a status, and a condition that no controller knows.
     EditStatus,
     /// Deletes a default account.
     DeleteAccount,
@@ -173,6 +173,37 @@ pub enum Fault {
         /// For how long.
         lasts: Duration,
     },
+    /// Discovery leaves out a group of resources, which are there all the same.
+    GroupOmitted {
+        /// For how long.
+        lasts: Duration,
+    },
+    /// Connections that a replica opens take long.
+    StallConnects {
+        /// Whose.
+        replica: usize,
+        /// For how long.
+        lasts: Duration,
+    },
+    /// A replica is asked to stop, does so in order, and comes back.
+    Stop {
+        /// Which.
+        replica: usize,
+        /// After which time it starts again.
+        down: Duration,
+    },
+    /// The server dies and comes back as it was.
+    Outage {
+        /// For how long it is gone.
+        lasts: Duration,
+    },
+    /// The server dies and comes back with what it had a while ago.
+    Restore {
+        /// How old that state is.
+        behind: Duration,
+        /// For how long it is gone.
+        outage: Duration,
+    },
 }
 
 impl Fault {
@@ -219,6 +250,11 @@ impl Fault {
             },
             Self::LoseNode { .. } => "node lost",
             Self::GroupAway { .. } => "group away",
+            Self::GroupOmitted { .. } => "group omitted",
+            Self::StallConnects { .. } => "connect stalled",
+            Self::Stop { .. } => "stopped",
+            Self::Outage { .. } => "outage",
+            Self::Restore { .. } => "restored",
         }
     }
 }
@@ -248,6 +284,11 @@ pub const KINDS: &[&str] = &[
     "replaced by hand",
     "node lost",
     "group away",
+    "group omitted",
+    "connect stalled",
+    "stopped",
+    "outage",
+    "restored",
 ];
 
 /// Whom faults can strike.
@@ -289,40 +330,66 @@ fn fault(draws: &mut Rng, cast: &Cast) -> Fault {
             replica,
             by_ms: draws.i64(-90_000..90_000),
         },
-        18..52 => Fault::Requests {
+        18..48 => Fault::Requests {
             mishap: mishap(draws),
             controller: draws.usize(0..cast.controllers.max(1)),
             count: draws.u32(1..5),
         },
-        52..55 => Fault::SlowStorage {
+        48..51 => Fault::SlowStorage {
             delay: seconds(draws, 1, 20),
             lasts: seconds(draws, 5, 30),
         },
-        55..60 => Fault::DropWatch { replica, cache },
-        60..67 => Fault::HoldWatch {
+        51..56 => Fault::DropWatch { replica, cache },
+        56..63 => Fault::HoldWatch {
             replica,
             cache,
             lasts: seconds(draws, 2, 240),
         },
-        67..70 => Fault::Compact,
-        70..72 => Fault::NoBookmarks {
+        63..66 => Fault::Compact,
+        66..68 => Fault::NoBookmarks {
             lasts: seconds(draws, 60, 300),
         },
-        72..78 => Fault::StaleLists {
+        68..74 => Fault::StaleLists {
             replica,
             behind: draws.u64(1..60),
             count: draws.u32(1..8),
         },
-        78..94 => Fault::Hand {
+        74..90 => Fault::Hand {
             meddling: meddling(draws),
             pick: draws.u64(..),
         },
-        94..96 => Fault::GroupAway {
+        90..92 => Fault::GroupAway {
             lasts: seconds(draws, 5, 120),
         },
+        92..98 => more(draws, replica),
         _ => Fault::LoseNode {
             node: draws.usize(0..NODES),
             lasts: seconds(draws, 5, 120),
+        },
+    }
+}
+
+/// Faults of connections, discovery and the server as a whole.
+fn more(draws: &mut Rng, replica: usize) -> Fault {
+    match draws.u32(0..6) {
+        // Not longer than a defined resource is waited for.
+        0 => Fault::GroupOmitted {
+            lasts: seconds(draws, 5, 25),
+        },
+        1 => Fault::StallConnects {
+            replica,
+            lasts: seconds(draws, 5, 90),
+        },
+        2..4 => Fault::Stop {
+            replica,
+            down: seconds(draws, 12, 60),
+        },
+        4 => Fault::Outage {
+            lasts: seconds(draws, 1, 60),
+        },
+        _ => Fault::Restore {
+            behind: seconds(draws, 1, 120),
+            outage: seconds(draws, 1, 40),
         },
     }
 }

@@ -17,6 +17,7 @@ mod calm;
 mod chance;
 mod cluster;
 mod coverage;
+mod driver;
 mod faults;
 pub mod invariants;
 mod many;

@@ -102,20 +102,23 @@ const DEFINITIONS: &[&str] = &[
 impl Server {
     /// A server of a fresh cluster, which keeps so many events for watches.
     pub(crate) fn new(seed: Seed, events_max: usize) -> Self {
-        let (revision, items) = fresh();
-        let limits = Limits {
-            events_max,
-            ..Registry::limits()
-        };
-        let store = Store::restore(*revision, items.iter().cloned(), limits);
-        let mut registry = store.map_or_else(|_| Registry::empty(), Registry::new);
-        registry.require_accounts();
-        registry.forget_field_owners();
         Self {
-            registry,
+            registry: registry_of(fresh(), events_max),
             ids: seed.child("ids"),
             documents: Vec::new(),
         }
+    }
+
+    /// A copy of what is stored.
+    pub(crate) fn back_up(&self) -> Backup {
+        let store = self.registry.store();
+        (store.revision(), store.iter().cloned().collect())
+    }
+
+    /// Puts a copy in the place of what is stored.
+    pub(crate) fn restore(&mut self, backup: Backup, events_max: usize) {
+        self.registry = registry_of(&backup, events_max);
+        self.documents.clear();
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -140,7 +143,9 @@ impl Server {
                 Method::Get => flyball_registry::Method::Get,
                 Method::Post => flyball_registry::Method::Post,
                 Method::Put => flyball_registry::Method::Put,
-                Method::StrategicPatch | Method::MergePatch => flyball_registry::Method::Patch,
+                Method::StrategicPatch | Method::MergePatch | Method::ApplyPatch => {
+                    flyball_registry::Method::Patch
+                }
                 Method::Delete => flyball_registry::Method::Delete,
             },
             path: &asked.path,
@@ -194,12 +199,26 @@ pub(crate) fn admin() -> User {
     User::of_groups("admin", &[MASTERS, AUTHENTICATED])
 }
 
-type Items = (Revision, Vec<Item<Arc<Stored>>>);
+/// What is stored at a revision.
+pub(crate) type Backup = (Revision, Vec<Item<Arc<Stored>>>);
+
+/// A server with what a copy holds, which keeps so many events for watches.
+fn registry_of((revision, items): &Backup, events_max: usize) -> Registry {
+    let limits = Limits {
+        events_max,
+        ..Registry::limits()
+    };
+    let store = Store::restore(*revision, items.iter().cloned(), limits);
+    let mut registry = store.map_or_else(|_| Registry::empty(), Registry::new);
+    registry.require_accounts();
+    registry.forget_field_owners();
+    registry
+}
 
 /// What every cluster has from its start, but for roles. It is the same for all seeds, and made
 /// once.
-fn fresh() -> &'static Items {
-    static FRESH: OnceLock<Items> = OnceLock::new();
+fn fresh() -> &'static Backup {
+    static FRESH: OnceLock<Backup> = OnceLock::new();
     FRESH.get_or_init(|| {
         let mut registry = Registry::empty();
         let mut ids = Seed(0).child("fresh");

@@ -11,6 +11,12 @@ pub struct Tally {
     pub requests: u64,
     /// Terms that began.
     pub terms: u64,
+    /// How often the server was restored from an older backup.
+    pub restores: u64,
+    /// How often a process noticed that the server has another history.
+    pub histories: u64,
+    /// How often a leader gave its Lease up because it saw too little.
+    pub stepped_down: u64,
     /// Keys that were given up.
     pub given_up: u64,
     /// By kind, how often a fault struck.
@@ -59,6 +65,9 @@ impl Tally {
     pub fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.terms += other.terms;
+        self.restores += other.restores;
+        self.histories += other.histories;
+        self.stepped_down += other.stepped_down;
         self.given_up += other.given_up;
         self.reached.add(other.reached);
         for (kind, count) in &other.faults {

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use flyball_api::views::{
     Deployment, Lease, Namespace, Node, Pod, ReplicaSet, ReplicationController,
 };
-use flyball_api::{Meta, ObjectName, Uid};
+use flyball_api::{LeanMeta, ObjectName, Uid};
 use flyball_kubelets::annotations::BEHAVIOUR;
 use flyball_registry::Stored;
 use flyball_storage::Event;
 use serde_json::Value;
+
+use crate::server::Backup;
 
 /// An object, as far as anybody here looks at it.
 #[derive(Clone, Debug)]
@@ -32,12 +34,12 @@ pub enum Thing {
     /// A namespace.
     Namespace(Namespace),
     /// Anything else, whole.
-    Other(Meta, Value),
+    Other(LeanMeta, Value),
 }
 
 impl Thing {
     /// Its metadata.
-    pub fn meta(&self) -> &Meta {
+    pub fn meta(&self) -> &LeanMeta {
         match self {
             Self::Deployment(it) => &it.metadata,
             Self::ReplicaSet(it) => &it.metadata,
@@ -87,7 +89,7 @@ pub struct Changed {
 
 impl Changed {
     /// The metadata before, or after for what was not there.
-    pub fn meta(&self) -> Option<&Meta> {
+    pub fn meta(&self) -> Option<&LeanMeta> {
         let thing = self.before.as_ref().or(self.after.as_ref());
         thing.map(|thing| thing.meta())
     }
@@ -109,6 +111,27 @@ pub struct Truth {
 }
 
 impl Truth {
+    /// What a copy of the server's state holds.
+    pub(crate) fn of((_, items): &Backup) -> Self {
+        let mut truth = Self::default();
+        for item in items {
+            let (resource, name) = place(&item.key);
+            let key = path(resource, &name.namespace, &name.name);
+            let thing = Thing::read(resource, item.value.bare());
+            truth.note_misbehaviour(&thing, item.value.bare());
+            truth.things.insert(key, Arc::new(thing));
+        }
+        truth
+    }
+
+    fn note_misbehaviour(&mut self, thing: &Thing, json: &[u8]) {
+        if let Thing::Pod(pod) = thing
+            && misbehaves(json)
+        {
+            self.misbehaving.insert(pod.metadata.uid.clone());
+        }
+    }
+
     /// Takes in a change, and says what it was.
     pub(crate) fn take(&mut self, event: &Event<Arc<Stored>>) -> Changed {
         let (resource, name) = place(event.key());
@@ -122,10 +145,8 @@ impl Truth {
         if let Some(after) = &after {
             self.things.insert(key, after.clone());
         }
-        if let (Some(item), Some(Thing::Pod(pod))) = (&event.item, after.as_deref())
-            && misbehaves(item.value.bare())
-        {
-            self.misbehaving.insert(pod.metadata.uid.clone());
+        if let (Some(item), Some(after)) = (&event.item, after.as_deref()) {
+            self.note_misbehaviour(after, item.value.bare());
         }
         Changed {
             resource: resource.to_owned(),
@@ -190,13 +211,13 @@ impl Truth {
     }
 
     /// The pods that an owner manages.
-    pub fn pods_of<'a>(&'a self, owner: &'a Meta) -> impl Iterator<Item = &'a Pod> {
+    pub fn pods_of<'a>(&'a self, owner: &'a LeanMeta) -> impl Iterator<Item = &'a Pod> {
         self.pods(&owner.namespace)
             .filter(|pod| pod.metadata.is_controlled_by(&owner.uid))
     }
 
     /// The ReplicaSets that a Deployment manages.
-    pub fn sets_of<'a>(&'a self, owner: &'a Meta) -> impl Iterator<Item = &'a ReplicaSet> {
+    pub fn sets_of<'a>(&'a self, owner: &'a LeanMeta) -> impl Iterator<Item = &'a ReplicaSet> {
         self.replica_sets(&owner.namespace)
             .filter(|set| set.metadata.is_controlled_by(&owner.uid))
     }
@@ -207,7 +228,7 @@ impl Truth {
     }
 
     /// The metadata of the object of this identity, if it is there.
-    pub fn find(&self, uid: &Uid) -> Option<&Meta> {
+    pub fn find(&self, uid: &Uid) -> Option<&LeanMeta> {
         let mut all = self.things.values().map(|thing| thing.meta());
         all.find(|meta| meta.uid == *uid)
     }

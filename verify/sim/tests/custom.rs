@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use flyball_accounts::ConfigMap;
+use flyball_api::views::ConfigMap;
 use flyball_api::views::Namespace;
 use flyball_api::{Object, ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Action, Actions, Answers, Body, Controller, Descriptor, Keys, Report, Step};
+use flyball_plan::{Actions, Answers, Body, Controller, Descriptor, Keys, Report, Step, Write};
 use flyball_sim::{Edit, Part, Sim, Truth};
 use serde_json::json;
 
@@ -48,12 +48,8 @@ impl Controller for Greeter {
                 "apiVersion": "v1", "kind": "ConfigMap",
                 "metadata": {"name": "greeting"}, "data": {"hello": key.name.as_str()},
             });
-            let create = Action::Create {
-                kind: ConfigMap::kind(),
-                namespace: key.name.clone(),
-                body: Body::of(&greeting),
-            };
-            return Step::Do(Actions::in_order("greet", vec![create]));
+            let create = Write::create(ConfigMap::kind(), &key.name, Body::of(&greeting));
+            return Step::Do(Actions::in_order("greet", vec![create.into()]));
         };
         match round.first_error() {
             Some(error) if !error.is_already_exists() && self.tries_again => {

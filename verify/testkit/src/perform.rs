@@ -46,7 +46,7 @@ pub(crate) fn perform(
 #[cfg(test)]
 mod tests {
     use flyball_api::views::Pod;
-    use flyball_plan::Body;
+    use flyball_plan::{Body, Write};
     use serde_json::json;
 
     use super::*;
@@ -55,11 +55,7 @@ mod tests {
     /// Runs seven creates of which the third is refused; one letter per answer.
     fn fates(pace: Pace) -> String {
         let body = Body::of(&json!({"metadata": {"generateName": "a-"}}));
-        let create = Action::Create {
-            kind: Pod::KIND,
-            namespace: "default".into(),
-            body,
-        };
+        let create: Action = Write::create(Pod::KIND, "default", body).into();
         let mut world = World::default();
         world.fail(
             2,
@@ -67,6 +63,7 @@ mod tests {
         );
         let actions = Actions {
             stage: "pods",
+            index: 0,
             items: vec![create; 7],
             pace,
         };
@@ -89,11 +86,7 @@ mod tests {
     #[test]
     fn slow_start_finishes_the_batch_of_the_failure() {
         let body = Body::of(&json!({"metadata": {"generateName": "a-"}}));
-        let create = Action::Create {
-            kind: Pod::KIND,
-            namespace: "default".into(),
-            body,
-        };
+        let create: Action = Write::create(Pod::KIND, "default", body).into();
         let mut world = World::default();
         world.fail(
             3,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flyball_api::Timestamp;
 use flyball_informer::Change;
 use flyball_plan::{
-    Action, Actions, Answer, Controller, Engine, Finished, Next, Now, Outcome, Pace,
+    Action, Actions, Answer, Controller, Engine, Finished, Next, Now, Outcome, Pace, Question,
 };
 
 use crate::perform::perform;
@@ -108,13 +108,13 @@ impl Stage {
 
 fn target(action: &Action) -> Option<&flyball_plan::Target> {
     match action {
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Bind { target, .. }
-        | Action::Confirm { target, .. }
-        | Action::Ask { target } => Some(target),
+        Action::Write(write) if !write.is_create() && !write.is_of_collection() => {
+            Some(&write.target)
+        }
+        Action::Read(read) => match &read.question {
+            Question::Get { target, .. } | Question::Exists { target, .. } => Some(target),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -126,7 +126,7 @@ impl fmt::Display for Stage {
             Pace::Together => " (together)",
             Pace::SlowStart => " (slow start)",
         };
-        write!(f, "stage {}{pace}\n{}", self.actions.stage, self.text)
+        write!(f, "stage {}{pace}\n{}", self.actions.id(), self.text)
     }
 }
 
@@ -162,6 +162,10 @@ impl fmt::Display for Sync {
             Outcome::Retries { error, after } => {
                 writeln!(f, "retries in {after:?} ({error}): {report}")
             }
+            Outcome::Conflicts { error, after } => {
+                writeln!(f, "looks again in {after:?} ({error}): {report}")
+            }
+            Outcome::Permanent { error } => writeln!(f, "refused for good ({error}): {report}"),
             Outcome::GaveUp { error, failures } => {
                 writeln!(f, "gave up after {failures} failures ({error}): {report}")
             }
@@ -339,7 +343,10 @@ impl<C: Controller> Runner<C> {
 fn has_failed(sync: &Sync) -> bool {
     matches!(
         sync.finished.outcome,
-        Outcome::Retries { .. } | Outcome::GaveUp { .. }
+        Outcome::Retries { .. }
+            | Outcome::GaveUp { .. }
+            | Outcome::Conflicts { .. }
+            | Outcome::Permanent { .. }
     )
 }
 

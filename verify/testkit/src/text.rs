@@ -14,9 +14,12 @@
 //! Creates are shown by their body, patches by the patch, updates by what they change. What a
 //! write insists on stands in brackets.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
-use flyball_plan::{Action, Answer, Precondition, Propagation, RecordKind, Subresource, Target};
+use flyball_plan::{
+    Action, Answer, Precondition, Propagation, Question, RecordKind, Subresource, Target, Verb,
+    Write,
+};
 use serde_json::{Map, Value};
 
 /// The longest line that JSON is put on whole.
@@ -152,127 +155,8 @@ fn times(lines: &[Line]) -> String {
 
 fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
     match action {
-        Action::Create {
-            kind,
-            namespace,
-            body,
-        } => {
-            let mut body = parse(body.json());
-            let owner = take_controller(&mut body);
-            let named = body["metadata"]["name"].as_str().map(ToOwned::to_owned);
-            let prefix = body["metadata"]["generateName"]
-                .as_str()
-                .unwrap_or_default();
-            let name = named.unwrap_or_else(|| format!("{prefix}*"));
-            strip(&mut body, &["name", "generateName", "namespace"]);
-            (
-                format!("create {} {namespace}/{name}{owner}", kind.kind),
-                body,
-            )
-        }
-        Action::Patch {
-            target,
-            subresource,
-            precondition,
-            body,
-        } => {
-            let mut body = parse(body.json());
-            strip(&mut body, &["uid", "resourceVersion"]);
-            let what = part(*subresource);
-            (
-                format!("patch {}{what}{}", named(target), insists(precondition)),
-                body,
-            )
-        }
-        Action::Merge {
-            target,
-            precondition,
-            body,
-        } => {
-            let mut body = parse(body.json());
-            strip(&mut body, &["uid", "resourceVersion"]);
-            let (what, insists) = (named(target), insists(precondition));
-            (format!("merge into {what}{insists}"), body)
-        }
-        Action::Update {
-            target,
-            subresource,
-            precondition,
-            body,
-        } => {
-            let mut body = parse(body.json());
-            if let (Some(before), Some(body)) = (before, body.as_object_mut()) {
-                // What the server keeps, whatever is sent.
-                let kept = match subresource {
-                    Subresource::Status => "spec",
-                    Subresource::None | Subresource::Finalize => "status",
-                };
-                for field in ["apiVersion", "kind", kept] {
-                    body.insert(field.to_owned(), before[field].clone());
-                }
-                if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
-                    for field in ["resourceVersion", "uid", "generation", "creationTimestamp"] {
-                        metadata.insert(field.to_owned(), before["metadata"][field].clone());
-                    }
-                }
-            }
-            let mut changed = difference(before.unwrap_or(&Value::Null), &body);
-            if *subresource == Subresource::Status && changed.get("metadata").is_none() {
-                changed = changed
-                    .get("status")
-                    .cloned()
-                    .unwrap_or_else(|| Map::new().into());
-            }
-            let what = part(*subresource);
-            (
-                format!("update {}{what}{}", named(target), insists(precondition)),
-                changed,
-            )
-        }
-        Action::Delete {
-            target,
-            precondition,
-            propagation,
-            grace_seconds,
-        } => {
-            let how = dependents(*propagation);
-            let grace = match grace_seconds {
-                None => String::new(),
-                Some(0) => ", at once".to_owned(),
-                Some(seconds) => format!(", within {seconds} s"),
-            };
-            let (what, insists) = (named(target), insists(precondition));
-            (format!("delete {what}{insists}{how}{grace}"), Value::Null)
-        }
-        Action::Bind {
-            target,
-            precondition,
-            node,
-        } => {
-            let (what, insists) = (named(target), insists(precondition));
-            (format!("bind {what} to {node}{insists}"), Value::Null)
-        }
-        Action::DeleteCollection {
-            kind,
-            namespace,
-            propagation,
-        } => {
-            let (kind, how) = (kind.kind, dependents(*propagation));
-            (
-                format!("delete every {kind} in {namespace}{how}"),
-                Value::Null,
-            )
-        }
-        Action::Ask { target } => (format!("ask for {}", named(target)), Value::Null),
-        Action::Confirm { target, uid } => {
-            let what = named(target);
-            (format!("ask whether {what} is still {uid}"), Value::Null)
-        }
-        Action::List {
-            kind, namespace, ..
-        } => (format!("list {} in {namespace}", kind.kind), Value::Null),
-        Action::Survey { kind, .. } => (format!("list every {}", kind.kind), Value::Null),
-        Action::Discover { .. } => ("discover".to_owned(), Value::Null),
+        Action::Write(write) => written(write, before),
+        Action::Read(read) => (asked(&read.question), Value::Null),
         Action::Record(record) => {
             let kind = match record.kind {
                 RecordKind::Normal => "Normal",
@@ -280,15 +164,105 @@ fn said(action: &Action, before: Option<&Value>) -> (String, Value) {
             };
             let about = &record.about;
             let about = format!("{} {}/{}", about.kind, about.namespace, about.name);
+            let (reason, message) = (record.reason, &record.message);
+            let head = format!("record {kind} {reason} on {about}: {message}");
+            (head, Value::Null)
+        }
+    }
+}
+
+fn asked(question: &Question) -> String {
+    match question {
+        Question::Get {
+            target,
+            subresource,
+            ..
+        } => format!("ask for {}{}", named(target), part(*subresource)),
+        Question::Exists { target, uid } => {
+            format!("ask whether {} is still {uid}", named(target))
+        }
+        Question::List {
+            kind, namespace, ..
+        } if namespace.is_empty() => format!("list every {}", kind.kind),
+        Question::List {
+            kind, namespace, ..
+        } => format!("list {} in {namespace}", kind.kind),
+        Question::Path { path, .. } => format!("get {path}"),
+        Question::Discovery => "discover".to_owned(),
+    }
+}
+
+fn written(write: &Write, before: Option<&Value>) -> (String, Value) {
+    let (words, what) = (write.words(), part(write.subresource));
+    let (target, insists) = (named(&write.target), insists(&write.precondition));
+    let mut body = parse(write.body.json());
+    match write.verb {
+        Verb::Create if write.is_create() => {
+            let owner = take_controller(&mut body);
+            let named = body["metadata"]["name"].as_str().map(ToOwned::to_owned);
+            let prefix = body["metadata"]["generateName"]
+                .as_str()
+                .unwrap_or_default();
+            let name = named.unwrap_or_else(|| format!("{prefix}*"));
+            strip(&mut body, &["name", "generateName", "namespace"]);
+            let Target { kind, name: place } = &write.target;
+            let (kind, namespace) = (kind.kind, &place.namespace);
+            (format!("{words} {kind} {namespace}/{name}{owner}"), body)
+        }
+        Verb::Update => {
+            let changed = changes(write.subresource, body, before);
+            (format!("{words} {target}{what}{insists}"), changed)
+        }
+        Verb::Delete {
+            propagation,
+            grace_seconds,
+        } => {
+            let how = dependents(propagation);
+            let grace = match grace_seconds {
+                None => String::new(),
+                Some(0) => ", at once".to_owned(),
+                Some(seconds) => format!(", within {seconds} s"),
+            };
             (
-                format!(
-                    "record {kind} {} on {about}: {}",
-                    record.reason, record.message
-                ),
+                format!("{words} {target}{insists}{how}{grace}"),
                 Value::Null,
             )
         }
+        Verb::DeleteCollection { propagation } => {
+            let Target { kind, name } = &write.target;
+            let (kind, namespace, how) = (kind.kind, &name.namespace, dependents(propagation));
+            (format!("{words} {kind} in {namespace}{how}"), Value::Null)
+        }
+        _ => {
+            strip(&mut body, &["uid", "resourceVersion", "name", "namespace"]);
+            (format!("{words} {target}{what}{insists}"), body)
+        }
     }
+}
+
+/// What an update changes.
+fn changes(subresource: Subresource, mut body: Value, before: Option<&Value>) -> Value {
+    if let (Some(before), Some(body)) = (before, body.as_object_mut()) {
+        // What the server keeps, whatever is sent.
+        let kept = match subresource {
+            Subresource::STATUS => "spec",
+            _ => "status",
+        };
+        for field in ["apiVersion", "kind", kept] {
+            body.insert(field.to_owned(), before[field].clone());
+        }
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            for field in ["resourceVersion", "uid", "generation", "creationTimestamp"] {
+                metadata.insert(field.to_owned(), before["metadata"][field].clone());
+            }
+        }
+    }
+    let changed = difference(before.unwrap_or(&Value::Null), &body);
+    if subresource == Subresource::STATUS && changed.get("metadata").is_none() {
+        let status = changed.get("status").cloned();
+        return status.unwrap_or_else(|| Map::new().into());
+    }
+    changed
 }
 
 fn dependents(propagation: Option<Propagation>) -> &'static str {
@@ -302,7 +276,7 @@ fn dependents(propagation: Option<Propagation>) -> &'static str {
 
 fn answered(action: &Action, answer: &Answer) -> String {
     match answer {
-        Answer::Done(written) if matches!(action, Action::Create { .. }) => {
+        Answer::Done(written) if action.write().is_some_and(Write::is_create) => {
             written.name.to_string()
         }
         Answer::Done(_) => String::new(),
@@ -327,11 +301,10 @@ fn named(target: &Target) -> String {
     format!("{} {}", target.kind.kind, target.name)
 }
 
-fn part(subresource: Subresource) -> &'static str {
+fn part(subresource: Subresource) -> String {
     match subresource {
-        Subresource::None => "",
-        Subresource::Status => " status",
-        Subresource::Finalize => " finalize",
+        Subresource::NONE => String::new(),
+        other => format!(" {other}"),
     }
 }
 

@@ -95,8 +95,7 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
         resync_period: resync_period(options, &running_names),
         decisions: Decisions::default(),
     };
-    let running =
-        start(setup, &mut metrics).map_err(|error| anyhow::anyhow!("leader election: {error}"))?;
+    let running = start(setup, &mut metrics)?;
     let pages = serving::endpoints(options, running.health(), Arc::new(metrics));
     let (stop_serving, mut serving_stop) = watch::channel(false);
     let shutdown = async move {

@@ -82,7 +82,7 @@ async fn simulate(program: &str, source: &ConfigSource, settings: Settings) -> a
         resync_period: Duration::from_secs(12 * 60 * 60),
         decisions: Decisions::default(),
     };
-    let running = start(setup, &mut Metrics::new()).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let running = start(setup, &mut Metrics::new())?;
     tracing::info!(count, server = %config.cluster_url, "simulating nodes");
     stopped.asked().await;
     running.stop().await;

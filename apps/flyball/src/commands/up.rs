@@ -87,6 +87,7 @@ async fn start(flags: &Flags, server: &LoopThread, voice: &Voice) -> anyhow::Res
         nodes: flags.nodes,
         parts: Vec::new(),
         controllers: names.clone().filter(wanted).map(str::to_owned).collect(),
+        event_ttl: flags.event_ttl,
         server_on: Some(server.handle()),
     };
     let built: Vec<&str> = names.collect();
@@ -99,6 +100,9 @@ async fn start(flags: &Flags, server: &LoopThread, voice: &Voice) -> anyhow::Res
     let plane = Plane::start_with(options).await.map_err(advised)?;
     let address = plane.address().context("the plane does not listen")?;
     voice.tell(&format!("API server on https://{address}, {kept}"));
+    if let Some(cut) = plane.cut() {
+        voice.tell(&format!("warning: {cut}"));
+    }
     Ok(plane)
 }
 

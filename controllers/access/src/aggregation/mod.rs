@@ -23,7 +23,7 @@ mod tests;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 use flyball_rbac::ClusterRole;
 
 pub use observe::Observation;
@@ -55,7 +55,7 @@ impl Controller for ClusterRoleAggregationController {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
-        plan::step(seen, answers)
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        Sync::new(seen, answers, now).plan(plan::plan)
     }
 }

@@ -17,11 +17,10 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use flyball_api::views::ServiceAccount;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
-
-use crate::views::ServiceAccount;
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 pub use observe::Observation;
 
@@ -55,7 +54,7 @@ impl Controller for ServiceAccountController {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
-        plan::step(seen, answers)
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        Sync::new(seen, answers, now).plan(plan::plan)
     }
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use flyball_api::ObjectName;
-use flyball_api::views::Namespace;
+use flyball_api::views::{Namespace, ServiceAccount};
 use flyball_informer::Snapshot;
 
 use super::NAME;
-use crate::views::ServiceAccount;
 
 /// All that a sync of one namespace looks at.
 #[derive(Debug)]

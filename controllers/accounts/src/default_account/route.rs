@@ -1,12 +1,11 @@
 //! Which namespaces a change concerns.
 
-use flyball_api::views::Namespace;
+use flyball_api::views::{Namespace, ServiceAccount};
 use flyball_api::{ObjectName, Text};
 use flyball_informer::Change;
 use flyball_plan::Keys;
 
 use super::NAME;
-use crate::views::ServiceAccount;
 
 pub(super) fn route(change: &Change) -> Keys<ObjectName> {
     if let Some(namespace) = change.of::<Namespace>() {

@@ -19,16 +19,12 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use flyball_api::views::ConfigMap;
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
-
-use crate::views::ConfigMap;
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 pub use observe::Observation;
-
-/// The ConfigMap that every namespace has.
-pub(crate) const NAME: &str = "kube-root-ca.crt";
 
 /// Publishes the certificate of the cluster's authority.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +64,7 @@ impl Controller for RootCaPublisher {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
-        plan::step(&self.certificate, seen, answers)
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.certificate, sync))
     }
 }

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use flyball_api::ObjectName;
-use flyball_api::views::Namespace;
+use flyball_api::views::{ConfigMap, Namespace, ROOT_CA};
 use flyball_informer::Snapshot;
-
-use super::NAME;
-use crate::views::ConfigMap;
 
 /// All that a sync of one namespace looks at.
 #[derive(Debug)]
@@ -20,6 +17,6 @@ pub struct Observation {
 
 pub(super) fn observe(key: &ObjectName, store: &Snapshot) -> Option<Observation> {
     let namespace = store.get::<Namespace>("", &key.name)?.clone();
-    let map = store.get::<ConfigMap>(&key.name, NAME).cloned();
+    let map = store.get::<ConfigMap>(&key.name, ROOT_CA).cloned();
     Some(Observation { namespace, map })
 }

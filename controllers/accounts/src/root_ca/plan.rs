@@ -1,10 +1,10 @@
 //! What is to be done about a namespace: the certificate published, set right, or left alone.
 
-use flyball_plan::{Action, Actions, Answers, Body, Precondition, Step, Subresource, Target};
+use flyball_api::views::{ConfigMap, ROOT_CA};
+use flyball_plan::{Body, Flow, Pace, Precondition, Step, Sync, Target, Write};
 use serde_json::{Value, json};
 
-use super::{NAME, Observation, status};
-use crate::views::ConfigMap;
+use super::{Observation, status};
 
 const DESCRIPTION: &str = "kubernetes.io/description";
 
@@ -13,41 +13,37 @@ const WORDS: &str = "Contains a CA bundle that can be used to verify the kube-ap
                      such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across \
                      distributions of Kubernetes clusters.";
 
-pub(super) fn step(certificate: &str, seen: &Observation, answers: &Answers) -> Step {
+pub(super) fn plan(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step> {
+    let seen = sync.seen;
     if seen.namespace.status.phase != "Active" {
-        return Step::rest(status::not_active());
+        return Ok(Step::rest(status::not_active()));
     }
     match &seen.map {
-        None => publish(certificate, seen, answers),
-        Some(map) => set_right(certificate, map, answers),
+        None => publish(certificate, sync),
+        Some(map) => set_right(certificate, map, sync),
     }
 }
 
-fn publish(certificate: &str, seen: &Observation, answers: &Answers) -> Step {
-    let namespace = &seen.namespace.metadata.name;
-    let report = status::missing(seen);
-    let Some(round) = answers.stage("publish") else {
+fn publish(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step> {
+    let namespace = &sync.seen.namespace.metadata.name;
+    let report = status::missing(sync.seen);
+    let round = sync.run("publish", Pace::InOrder, || {
         let body = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": NAME, "annotations": {DESCRIPTION: WORDS}},
+            "metadata": {"name": ROOT_CA, "annotations": {DESCRIPTION: WORDS}},
             "data": {"ca.crt": certificate},
         });
-        let create = Action::Create {
-            kind: ConfigMap::KIND,
-            namespace: namespace.clone(),
-            body: Body::of(&body),
-        };
-        return Step::Do(Actions::in_order("publish", vec![create]));
-    };
-    match round.first_error() {
-        Some(error) if error.is_not_found() || error.has_cause("NamespaceTerminating") => {
+        vec![Write::create(ConfigMap::KIND, namespace, Body::of(&body)).into()]
+    })?;
+    Ok(match round.first_error() {
+        Some(error) if error.is_not_found() || error.is_namespace_terminating() => {
             Step::rest(status::counted(report, None).waits_for("the namespace to go"))
         }
         error => status::ended(report, error),
-    }
+    })
 }
 
-fn set_right(certificate: &str, map: &ConfigMap, answers: &Answers) -> Step {
+fn set_right(certificate: &str, map: &ConfigMap, sync: &Sync<'_, Observation>) -> Flow<Step> {
     // The one that is kept is always seen whole.
     let whole = map.whole.as_ref().map(|whole| whole.json());
     let mut body: Value = serde_json::from_str(whole.unwrap_or_default()).unwrap_or_default();
@@ -55,10 +51,10 @@ fn set_right(certificate: &str, map: &ConfigMap, answers: &Answers) -> Step {
     let is_right = body["data"] == json!({"ca.crt": certificate})
         && described.is_some_and(|words| !words.is_empty());
     if is_right {
-        return status::ended(status::complete(), None);
+        return Ok(status::ended(status::complete(), None));
     }
     let report = status::wrong();
-    let Some(round) = answers.stage("correct") else {
+    let round = sync.run("correct", Pace::InOrder, || {
         body["apiVersion"] = "v1".into();
         body["kind"] = "ConfigMap".into();
         body["data"] = json!({"ca.crt": certificate});
@@ -66,13 +62,9 @@ fn set_right(certificate: &str, map: &ConfigMap, answers: &Answers) -> Step {
             body["metadata"]["annotations"] = json!({});
         }
         body["metadata"]["annotations"][DESCRIPTION] = WORDS.into();
-        let update = Action::Update {
-            target: Target::of(ConfigMap::KIND, &map.metadata),
-            subresource: Subresource::None,
-            precondition: Precondition::unchanged(&map.metadata),
-            body: Body::of(&body),
-        };
-        return Step::Do(Actions::in_order("correct", vec![update]));
-    };
-    status::ended(report, round.first_error())
+        let target = Target::of(ConfigMap::KIND, &map.metadata);
+        let precondition = Precondition::unchanged(&map.metadata);
+        vec![Write::update(target, precondition, Body::of(&body)).into()]
+    })?;
+    Ok(status::ended(report, round.first_error()))
 }

@@ -1,12 +1,9 @@
 //! Which namespaces a change concerns.
 
-use flyball_api::views::Namespace;
+use flyball_api::views::{ConfigMap, Namespace, ROOT_CA};
 use flyball_api::{ObjectName, Text};
 use flyball_informer::Change;
 use flyball_plan::Keys;
-
-use super::NAME;
-use crate::views::ConfigMap;
 
 pub(super) fn route(change: &Change) -> Keys<ObjectName> {
     if let Some(namespace) = change.of::<Namespace>() {
@@ -17,7 +14,7 @@ pub(super) fn route(change: &Change) -> Keys<ObjectName> {
     let moved = change
         .of::<ConfigMap>()
         .is_some_and(|map| map.old.is_some() || change.resync);
-    if moved && change.name.name == NAME {
+    if moved && change.name.name == ROOT_CA {
         return vec![ObjectName {
             namespace: Text::default(),
             name: change.name.namespace.clone(),

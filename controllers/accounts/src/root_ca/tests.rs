@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flyball_api::views::Namespace;
+use flyball_api::views::{Namespace, ROOT_CA};
 use flyball_api::{Object, ObjectName};
 use flyball_informer::{Change, Snapshot};
 use flyball_plan::{Controller, lint};
@@ -47,7 +47,7 @@ fn a_namespace_is_looked_at_when_it_or_its_certificate_changes() {
     assert_eq!(keys(&Change::added(shop())), ["shop"]);
     assert_eq!(keys(&Change::updated(shop(), shop())), ["shop"]);
     assert_eq!(keys(&Change::deleted(shop())), [""; 0]);
-    let own = || of::<ConfigMap>(map("shop", NAME, &json!({})));
+    let own = || of::<ConfigMap>(map("shop", ROOT_CA, &json!({})));
     assert_eq!(keys(&Change::added(own())), [""; 0]);
     assert_eq!(keys(&Change::updated(own(), own())), ["shop"]);
     assert_eq!(keys(&Change::deleted(own())), ["shop"]);
@@ -88,11 +88,11 @@ fn settles(states: &[u8]) -> Result<(), String> {
             1 => json!({"ca.crt": "other"}),
             _ => Value::Null,
         };
-        world.put(map(&name, NAME, &data));
+        world.put(map(&name, ROOT_CA, &data));
     }
     run(&mut world)?;
     for (at, state) in states.iter().enumerate() {
-        let found = world.get::<ConfigMap>(&format!("n{at}"), NAME);
+        let found = world.get::<ConfigMap>(&format!("n{at}"), ROOT_CA);
         let text = found
             .and_then(|map| map.whole)
             .map(|whole| whole.json().to_owned());

@@ -5,17 +5,18 @@
 //! in all namespaces together, it costs less: one list of all of them answers for every namespace
 //! that is on its way out at the time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use flyball_api::discovery::{Resource, Verb};
 use flyball_api::{ApiError, Kind, ObjectName};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Listed, Listing, Precondition, Propagation, Target,
+    Action, Answer, Flow, Listed, Listing, Pace, Precondition, Propagation, Read, Round, Sync,
+    Target, Write,
 };
 
 use super::findings::Findings;
-use super::observe::SPARSE_MAX;
+use super::observe::{Observation, SPARSE_MAX};
 use super::plan::AGE_MAX;
 
 /// Of how many objects of a resource the finalizers are counted, and how many are deleted at once
@@ -27,20 +28,39 @@ const DELETES_MAX: usize = 1_000;
 
 /// The names of the five stages.
 pub(super) struct Stages {
-    pub(super) survey: &'static str,
+    survey: &'static str,
     pub(super) look: &'static str,
-    pub(super) delete: &'static str,
-    pub(super) each: &'static str,
-    pub(super) verify: &'static str,
+    delete: &'static str,
+    each: &'static str,
+    verify: &'static str,
 }
+
+/// The stages by which pods go.
+pub(super) const PODS: Stages = Stages {
+    survey: "pods anywhere",
+    look: "pods",
+    delete: "delete pods",
+    each: "delete each pod",
+    verify: "pods left",
+};
+
+/// The stages by which each portion of all other resources goes.
+pub(super) const OTHERS: Stages = Stages {
+    survey: "anywhere",
+    look: "content",
+    delete: "delete content",
+    each: "delete each",
+    verify: "content left",
+};
 
 /// Some resources of a namespace, emptied side by side.
 pub(super) struct Portion<'a> {
+    sync: &'a Sync<'a, Observation>,
     namespace: &'a str,
-    sparse: &'a BTreeSet<Kind>,
     resources: &'a [Resource],
     stages: &'a Stages,
-    answers: &'a Answers,
+    /// Which portion it is.
+    index: usize,
     surveyed: ByKind<'a>,
     looked: ByKind<'a>,
     deleted: ByKind<'a>,
@@ -64,44 +84,40 @@ enum Look<'a> {
 
 impl<'a> Portion<'a> {
     pub(super) fn new(
+        sync: &'a Sync<'a, Observation>,
         namespace: &'a str,
-        sparse: &'a BTreeSet<Kind>,
         resources: &'a [Resource],
         stages: &'a Stages,
-        answers: &'a Answers,
+        index: usize,
     ) -> Self {
+        let by_kind = |stage| by_kind(sync.has_run((stage, index)));
         Self {
+            sync,
             namespace,
-            sparse,
             resources,
             stages,
-            answers,
-            surveyed: by_kind(answers, stages.survey),
-            looked: by_kind(answers, stages.look),
-            deleted: by_kind(answers, stages.delete),
-            verified: by_kind(answers, stages.verify),
+            index,
+            surveyed: by_kind(stages.survey),
+            looked: by_kind(stages.look),
+            deleted: by_kind(stages.delete),
+            verified: by_kind(stages.verify),
         }
     }
 
-    /// What is to be done next; once nothing is, what was found.
-    pub(super) fn next(&self, since: Duration, found: &mut Findings) -> Option<Actions> {
-        let open = |stage: &'static str, actions: fn(&Self) -> Vec<Action>| {
-            let actions = match self.answers.stage(stage) {
-                Some(_) => Vec::new(),
-                None => actions(self),
-            };
-            (!actions.is_empty()).then(|| Actions::together(stage, actions))
+    /// Does what is to be done; then adds what was found.
+    pub(super) fn empty(&self, since: Duration, found: &mut Findings) -> Flow<()> {
+        let run = |stage: &'static str, actions: fn(&Self) -> Vec<Action>| {
+            let stage = (stage, self.index);
+            self.sync.run_some(stage, Pace::Together, || actions(self))
         };
         // Each is decided by the answers to those before it.
-        let next = open(self.stages.survey, Self::surveys)
-            .or_else(|| open(self.stages.look, Self::looks))
-            .or_else(|| open(self.stages.delete, Self::deletes))
-            .or_else(|| open(self.stages.each, |portion| portion.each().0))
-            .or_else(|| open(self.stages.verify, Self::verifies));
-        if next.is_none() {
-            self.find(since, found);
-        }
-        next
+        run(self.stages.survey, Self::surveys)?;
+        run(self.stages.look, Self::looks)?;
+        run(self.stages.delete, Self::deletes)?;
+        run(self.stages.each, |portion| portion.each().0)?;
+        run(self.stages.verify, Self::verifies)?;
+        self.find(since, found);
+        Ok(())
     }
 
     fn can(&self, resource: &Resource, verb: Verb) -> bool {
@@ -109,11 +125,7 @@ impl<'a> Portion<'a> {
     }
 
     fn list(&self, kind: Kind) -> Action {
-        Action::List {
-            kind,
-            namespace: self.namespace.into(),
-            items_max: ITEMS_MAX,
-        }
+        Read::list(kind, self.namespace, ITEMS_MAX).into()
     }
 
     fn listable(&self) -> impl Iterator<Item = &Resource> {
@@ -121,11 +133,12 @@ impl<'a> Portion<'a> {
     }
 
     fn surveys(&self) -> Vec<Action> {
-        let sparse = self.listable().filter(|it| self.sparse.contains(&it.kind));
-        let survey = |it: &Resource| Action::Survey {
-            kind: it.kind,
-            items_max: SPARSE_MAX,
-            age_max: AGE_MAX,
+        let sparse = self
+            .listable()
+            .filter(|it| self.sync.seen.sparse.contains(&it.kind));
+        let survey = |it: &Resource| {
+            let everywhere = Read::list(it.kind, "", SPARSE_MAX);
+            everywhere.not_older_than(AGE_MAX).into()
         };
         sparse.map(survey).collect()
     }
@@ -173,10 +186,9 @@ impl<'a> Portion<'a> {
                     Look::Nothing | Look::Failed(_) => false,
                 }
         });
-        let delete = |it: &Resource| Action::DeleteCollection {
-            kind: it.kind,
-            namespace: self.namespace.into(),
-            propagation: Some(Propagation::Background),
+        let delete = |it: &Resource| {
+            let all = Write::delete_collection(it.kind, self.namespace);
+            all.propagating(Propagation::Background).into()
         };
         wanted.map(delete).collect()
     }
@@ -203,21 +215,17 @@ impl<'a> Portion<'a> {
     }
 
     fn delete(&self, kind: Kind, item: &Listed) -> Action {
-        Action::Delete {
-            target: Target {
-                kind,
-                name: ObjectName {
-                    namespace: self.namespace.into(),
-                    name: item.name.clone(),
-                },
-            },
-            precondition: Precondition {
-                uid: Some(item.uid.clone()),
-                resource_version: None,
-            },
-            propagation: Some(Propagation::Background),
-            grace_seconds: None,
-        }
+        let name = ObjectName {
+            namespace: self.namespace.into(),
+            name: item.name.clone(),
+        };
+        let precondition = Precondition {
+            uid: Some(item.uid.clone()),
+            resource_version: None,
+        };
+        Write::delete_if(Target { kind, name }, precondition)
+            .propagating(Propagation::Background)
+            .into()
     }
 
     /// Whatever anything was deleted of is looked at once more.
@@ -265,15 +273,12 @@ impl<'a> Portion<'a> {
 
     /// Per resource, why its objects could not all be asked to go.
     fn deletes_failed(&self) -> HashMap<Kind, &'a ApiError> {
-        let rounds = [self.stages.delete, self.stages.each];
-        let rounds = rounds.into_iter().filter_map(|it| self.answers.stage(it));
-        let both = rounds.flat_map(|round| round.actions.items.iter().zip(&round.answers));
+        let stages = [self.stages.delete, self.stages.each].into_iter();
+        let rounds = stages.filter_map(|stage| self.sync.has_run((stage, self.index)));
         let mut failed = HashMap::new();
-        for (action, answer) in both {
-            let (kind, error) = match (action, answer.error()) {
-                (Action::DeleteCollection { kind, .. }, Some(error)) => (*kind, error),
-                (Action::Delete { target, .. }, Some(error)) => (target.kind, error),
-                _ => continue,
+        for (write, answer) in rounds.flat_map(Round::writes) {
+            let (kind, Some(error)) = (write.target.kind, answer.error()) else {
+                continue;
             };
             let harmless = is_unsupported(error) || error.is_other_incarnation();
             if !harmless {
@@ -290,17 +295,11 @@ fn is_unsupported(error: &ApiError) -> bool {
     error.is_not_found() || error.code() == 405
 }
 
-fn by_kind<'a>(answers: &'a Answers, stage: &str) -> ByKind<'a> {
-    let Some(round) = answers.stage(stage) else {
+fn by_kind(round: Option<&Round>) -> ByKind<'_> {
+    let Some(round) = round else {
         return HashMap::new();
     };
-    let kinds = round.actions.items.iter().map(|action| match action {
-        Action::List { kind, .. }
-        | Action::Survey { kind, .. }
-        | Action::DeleteCollection { kind, .. } => Some(*kind),
-        _ => None,
-    });
-    let both = kinds.zip(&round.answers);
-    both.filter_map(|(kind, answer)| Some((kind?, answer)))
+    let both = round.actions.items.iter().zip(&round.answers);
+    both.filter_map(|(action, answer)| Some((action.kind()?, answer)))
         .collect()
 }

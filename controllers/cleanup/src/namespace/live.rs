@@ -2,7 +2,7 @@
 
 use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Opaque, Text, Timestamp, Uid};
-use flyball_plan::{Action, Body, Precondition, Subresource, Target};
+use flyball_plan::{Action, Body, Precondition, Subresource, Target, Write};
 use serde_json::{Value, json};
 
 /// What must be cleared before the namespace may go, by whoever empties it.
@@ -73,7 +73,7 @@ impl Live {
 
     /// Writes what is observed of it.
     pub(super) fn update_status(&self) -> Action {
-        self.update(Subresource::Status, &self.0)
+        self.update(Subresource::STATUS, &self.0)
     }
 
     /// Lets it go, as far as this controller is concerned; the others are kept in order.
@@ -89,22 +89,21 @@ impl Live {
         others.sort_unstable();
         others.dedup();
         body["spec"]["finalizers"] = json!(others);
-        self.update(Subresource::Finalize, &body)
+        self.update(Subresource::FINALIZE, &body)
     }
 
     fn update(&self, subresource: Subresource, body: &Value) -> Action {
         let version = self.metadata("resourceVersion");
-        Action::Update {
-            target: Target {
-                kind: Namespace::KIND,
-                name: ObjectName::new("", self.name()),
-            },
-            subresource,
-            precondition: Precondition {
-                uid: Some(self.uid()),
-                resource_version: (!version.is_empty()).then(|| version.into()),
-            },
-            body: Body::of(body),
-        }
+        let target = Target {
+            kind: Namespace::KIND,
+            name: ObjectName::new("", self.name()),
+        };
+        let precondition = Precondition {
+            uid: Some(self.uid()),
+            resource_version: (!version.is_empty()).then(|| version.into()),
+        };
+        Write::update(target, precondition, Body::of(body))
+            .to_subresource(subresource)
+            .into()
     }
 }

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 pub use observe::Observation;
 
@@ -75,6 +75,6 @@ impl Controller for NamespaceController {
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(seen, answers, now)
+        Sync::new(seen, answers, now).plan(plan::plan)
     }
 }

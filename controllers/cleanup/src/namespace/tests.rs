@@ -9,7 +9,7 @@ use std::sync::Arc;
 use flyball_api::discovery::Failure;
 use flyball_api::views::{Deployment, Node, Pod, ReplicaSet, ReplicationController};
 use flyball_api::{Kind, Object};
-use flyball_plan::{Action, Subresource, Target};
+use flyball_plan::{Action, Subresource, Target, Verb, Write};
 use flyball_testkit::laws::{self, verdict};
 use flyball_testkit::{Lawful, Moment, Runner, World, check_cases_in};
 use proptest::prelude::*;
@@ -220,22 +220,30 @@ fn is_right(action: &Action, world: &World) -> Result<(), String> {
             .ok_or_else(|| format!("deletes in {namespace}, which stays"))
     };
     match action {
-        Action::DeleteCollection {
-            namespace, kind, ..
-        } => {
+        Action::Write(Write {
+            verb: Verb::DeleteCollection { .. },
+            target,
+            ..
+        }) => {
+            let (kind, namespace) = (target.kind, &target.name.namespace);
             inside(namespace)?;
             let pods = world.list::<Pod>(namespace);
-            let early = *kind != Pod::KIND && !pods.is_empty();
+            let early = kind != Pod::KIND && !pods.is_empty();
             (!early)
                 .then_some(())
                 .ok_or_else(|| format!("{kind} before pods"))
         }
-        Action::Delete { target, .. } => inside(&target.name.namespace),
-        Action::Update {
+        Action::Write(Write {
+            verb: Verb::Delete { .. },
             target,
-            subresource: Subresource::Finalize,
             ..
-        } => {
+        }) => inside(&target.name.namespace),
+        Action::Write(Write {
+            verb: Verb::Update,
+            target,
+            subresource: Subresource::FINALIZE,
+            ..
+        }) => {
             let left = KINDS.iter().any(|kind| {
                 let mut ids = world.objects().map(|(id, _)| id);
                 ids.any(|id| id.0 == *kind && id.1.namespace == target.name.name)

@@ -3,7 +3,7 @@
 
 use flyball_api::views::{Phase, Pod};
 use flyball_api::{ConditionStatus, Timestamp};
-use flyball_plan::{Action, Body, Precondition, Subresource, Target};
+use flyball_plan::{Action, Precondition, Subresource, Target, Write};
 use serde_json::{Value, json};
 
 /// Whether a pod has to be marked: nobody will ever say of it that it has ended.
@@ -18,12 +18,10 @@ pub(super) fn mark(pod: &Pod, node_is_gone: bool, now: Timestamp) -> Action {
     if node_is_gone {
         status["conditions"] = json!([disrupted(pod, now)]);
     }
-    Action::Patch {
-        target: Target::of(Pod::KIND, meta),
-        subresource: Subresource::Status,
-        precondition: Precondition::incarnation(meta),
-        body: Body::of(&json!({"metadata": {"uid": meta.uid.to_string()}, "status": status})),
-    }
+    let (target, precondition) = (Target::of(Pod::KIND, meta), Precondition::incarnation(meta));
+    Write::patch(target, precondition, json!({"status": status}))
+        .to_subresource(Subresource::STATUS)
+        .into()
 }
 
 fn disrupted(pod: &Pod, now: Timestamp) -> Value {
@@ -51,10 +49,7 @@ pub(super) fn take_away(pod: &Pod, marked: Option<&str>) -> Action {
         let version = marked.unwrap_or(&meta.resource_version);
         precondition.resource_version = (!version.is_empty()).then(|| version.into());
     }
-    Action::Delete {
-        target: Target::of(Pod::KIND, meta),
-        precondition,
-        propagation: None,
-        grace_seconds: Some(0),
-    }
+    Write::delete_if(Target::of(Pod::KIND, meta), precondition)
+        .within(0)
+        .into()
 }

@@ -22,7 +22,7 @@ mod tests;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 pub use observe::Observation;
 
@@ -54,6 +54,6 @@ impl Controller for TtlAfterFinishedController {
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(seen, answers, now)
+        Sync::new(seen, answers, now).plan(plan::plan)
     }
 }

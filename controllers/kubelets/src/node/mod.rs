@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 use crate::Settings;
 use crate::views::{Lease, Node};
@@ -80,6 +80,6 @@ impl Controller for NodeController {
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(&self.settings, seen, answers, now)
+        Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flyball_api::{OwnerReference, Timestamp};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Precondition, Report, Round, Step, Subresource, Target,
+    Action, Body, Flow, Pace, Precondition, Report, Round, Step, Subresource, Sync, Target, Write,
 };
 use serde_json::{Value, json};
 
@@ -17,14 +17,10 @@ use crate::{Settings, hash};
 /// stay together. Upstream's jitter is the same 4 %.
 const JITTER_PARTS: u32 = 25;
 
-pub(super) fn step(
-    settings: &Settings,
-    seen: &Observation,
-    answers: &Answers,
-    now: Timestamp,
-) -> Step {
+pub(super) fn plan(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<Step> {
+    let (seen, now) = (sync.seen, sync.now);
     let Some(node) = &seen.node else {
-        return register(settings, seen, answers, now);
+        return register(settings, sync);
     };
     let left_alone = if !node.is_simulated() {
         Some("the node is not simulated")
@@ -36,27 +32,26 @@ pub(super) fn step(
         None
     };
     if let Some(rule) = left_alone {
-        return Step::rest(Report::new(rule));
+        return Ok(Step::rest(Report::new(rule)));
     }
     let due = Due::of(settings, seen, node, now);
-    if let Some(round) = answers.stage("report") {
-        return reported(settings, seen, &due, round, now);
-    }
-    let items = due.writes(settings, seen, node, now);
-    if items.is_empty() {
-        return Step::rest_for(due.next(now), Report::new("the node is alive"));
-    }
     // A lease is made last, once a write has shown that the node is still the one that was seen:
     // that of a node that is gone would be collected, and made again, and so on.
-    Step::Do(match seen.lease {
-        Some(_) => Actions::together("report", items),
-        None => Actions::in_order("report", items),
+    let pace = match seen.lease {
+        Some(_) => Pace::Together,
+        None => Pace::InOrder,
+    };
+    let writes = || due.writes(settings, seen, node, now);
+    Ok(match sync.run_some("report", pace, writes)? {
+        Some(round) => reported(settings, seen, &due, round, now),
+        None => Step::rest_for(due.next(now), Report::new("the node is alive")),
     })
 }
 
-fn register(settings: &Settings, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+fn register(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<Step> {
+    let (seen, now) = (sync.seen, sync.now);
     let report = Report::new("the node is missing");
-    let Some(round) = answers.stage("register") else {
+    let round = sync.run("register", Pace::InOrder, || {
         let body = json!({
             "apiVersion": "v1",
             "kind": "Node",
@@ -70,18 +65,13 @@ fn register(settings: &Settings, seen: &Observation, answers: &Answers, now: Tim
             },
             "status": status::status(settings, &seen.name, &[], now),
         });
-        let create = Action::Create {
-            kind: Node::KIND,
-            namespace: "".into(),
-            body: Body::of(&body),
-        };
-        return Step::Do(Actions::in_order("register", vec![create]));
-    };
-    match round.first_error() {
+        vec![Write::create(Node::KIND, "", Body::of(&body)).into()]
+    })?;
+    Ok(match round.first_error() {
         // It is there, and the cache will show it: as ours or as somebody else's.
         Some(error) if !error.is_already_exists() => Step::retry(error, report),
         _ => Step::rest(report.waits_for("the node to be seen")),
-    }
+    })
 }
 
 /// What is to be written now, and when something is to be written next.
@@ -146,14 +136,14 @@ impl Due {
                 change["spec"]["taints"] = taints::without_not_ready(node).into();
                 precondition = Precondition::unchanged(&node.metadata);
             }
-            items.push(patch(node, Subresource::None, precondition, change));
+            items.push(patch(node, Subresource::NONE, precondition, change));
         }
         if self.status {
             let before = &node.status.conditions;
             let status = status::status(settings, &seen.name, before, now);
             let precondition = Precondition::incarnation(&node.metadata);
             let change = json!({"status": status});
-            items.push(patch(node, Subresource::Status, precondition, change));
+            items.push(patch(node, Subresource::STATUS, precondition, change));
         }
         if self.lease {
             items.push(renewal(settings, node, seen.lease.as_deref(), now));
@@ -192,21 +182,12 @@ fn reported(
 }
 
 fn is_renewal(action: &Action) -> bool {
-    match action {
-        Action::Create { kind, .. } => *kind == Lease::KIND,
-        Action::Patch { target, .. } => target.kind == Lease::KIND,
-        _ => false,
-    }
+    action.kind() == Some(Lease::KIND)
 }
 
 fn is_heartbeat(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Patch {
-            subresource: Subresource::Status,
-            ..
-        }
-    )
+    let write = action.write();
+    write.is_some_and(|write| write.subresource == Subresource::STATUS)
 }
 
 fn patch(
@@ -215,12 +196,10 @@ fn patch(
     precondition: Precondition,
     change: Value,
 ) -> Action {
-    Action::Patch {
-        target: Target::of(Node::KIND, &node.metadata),
-        subresource,
-        body: Body::patch(&precondition, change),
-        precondition,
-    }
+    let target = Target::of(Node::KIND, &node.metadata);
+    Write::patch(target, precondition, change)
+        .to_subresource(subresource)
+        .into()
 }
 
 /// Renews the lease of a node, or creates it.
@@ -244,23 +223,15 @@ fn renewal(settings: &Settings, node: &Node, lease: Option<&Lease>, now: Timesta
             "metadata": {"name": name, "namespace": LEASES, "ownerReferences": [owner]},
             "spec": spec,
         });
-        return Action::Create {
-            kind: Lease::KIND,
-            namespace: LEASES.into(),
-            body: Body::of(&body),
-        };
+        return Write::create(Lease::KIND, LEASES, Body::of(&body)).into();
     };
     let mut change = json!({"spec": spec});
     if lease.metadata.owner_references.is_empty() {
         change["metadata"] = json!({"ownerReferences": [owner]});
     }
     let precondition = Precondition::incarnation(&lease.metadata);
-    Action::Patch {
-        target: Target::of(Lease::KIND, &lease.metadata),
-        subresource: Subresource::None,
-        body: Body::patch(&precondition, change),
-        precondition,
-    }
+    let target = Target::of(Lease::KIND, &lease.metadata);
+    Write::patch(target, precondition, change).into()
 }
 
 /// An interval and up to 4 % more, the same for the same name.

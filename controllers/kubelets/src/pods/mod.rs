@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 use crate::Settings;
 use crate::views::{Node, Pod};
@@ -94,6 +94,6 @@ impl Controller for PodController {
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(&self.settings, &self.life, seen, answers, now)
+        Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, &self.life, sync))
     }
 }

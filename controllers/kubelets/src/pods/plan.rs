@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flyball_api::Timestamp;
-use flyball_plan::{Action, Actions, Answers, Body, Report, Round, Step, Subresource};
+use flyball_plan::{Action, Flow, Pace, Report, Round, Step, Subresource, Sync, Write};
 
 use super::addresses::Addresses;
 use super::advance::{Held, Traveller};
@@ -21,32 +21,31 @@ const STEPS_MAX: usize = 64;
 /// How long a pod that cannot go on waits before it tries again.
 const HELD: Duration = Duration::from_secs(10);
 
-pub(super) fn step(
+pub(super) fn plan(
     settings: &Settings,
     life: &[Stage],
-    seen: &Observation,
-    answers: &Answers,
-    now: Timestamp,
-) -> Step {
+    sync: &Sync<'_, Observation>,
+) -> Flow<Step> {
+    let (seen, now) = (sync.seen, sync.now);
     let left_alone = match (seen.node.is_lost(), seen.node.metadata.is_deleting()) {
         (true, _) => Some("the node is lost"),
         (_, true) => Some("the node is on its way out"),
         _ => None,
     };
     if let Some(rule) = left_alone {
-        return Step::rest(Report::new(rule));
+        return Ok(Step::rest(Report::new(rule)));
     }
-    let plan = Plan::of(settings, life, seen, now);
+    let mut plan = Plan::of(settings, life, seen, now);
     let report = Report::new("pods live").saw("pods", seen.pods.len());
     let report = match plan.held {
         0 => report,
         held => report.waits_for(format!("addresses for {held} pods")),
     };
-    match answers.stage("pods") {
-        None if !plan.writes.is_empty() => Step::Do(Actions::together("pods", plan.writes)),
+    let writes = std::mem::take(&mut plan.writes);
+    Ok(match sync.run_some("pods", Pace::Together, || writes)? {
         None => rest(plan.due, now, report),
         Some(round) => wrote(round, &plan, now, report),
-    }
+    })
 }
 
 fn rest(due: Option<Timestamp>, now: Timestamp, report: Report) -> Step {
@@ -62,7 +61,7 @@ fn wrote(round: &Round, plan: &Plan, now: Timestamp, report: Report) -> Step {
     let error = round.answers.iter().find_map(|answer| {
         let error = answer.error()?;
         // What is gone needs nothing more.
-        (!error.is_not_found() && !error.is_other_incarnation()).then_some(error)
+        (!error.is_gone_or_replaced()).then_some(error)
     });
     match (error, plan.due) {
         (Some(error), None) => Step::retry(error, report),
@@ -209,12 +208,8 @@ fn finish(mut traveller: Traveller<'_, '_>, now: Timestamp, stamp: Timestamp) ->
         (true, true, _) => {}
         (true, false, Some(at)) if at > now => fate.due = Some(at),
         _ => {
-            fate.write = Some(Action::Delete {
-                target: pod.target(),
-                precondition: pod.unchanged(),
-                propagation: None,
-                grace_seconds: Some(0),
-            });
+            let delete = Write::delete_if(pod.target(), pod.unchanged());
+            fate.write = Some(delete.within(0).into());
         }
     }
     fate
@@ -222,12 +217,8 @@ fn finish(mut traveller: Traveller<'_, '_>, now: Timestamp, stamp: Timestamp) ->
 
 fn report(pod: &Pod, new: &PodStatus) -> Option<Action> {
     (pod.status != *new).then(|| {
-        let precondition = pod.unchanged();
-        Action::Patch {
-            target: pod.target(),
-            subresource: Subresource::Status,
-            body: Body::patch(&precondition, status::patch(pod, new)),
-            precondition,
-        }
+        Write::patch(pod.target(), pod.unchanged(), status::patch(pod, new))
+            .to_subresource(Subresource::STATUS)
+            .into()
     })
 }

@@ -2,30 +2,25 @@
 
 use flyball_api::Object;
 use flyball_api::views::Partial;
-use flyball_plan::{Action, Actions, Answer, Answers, Precondition, Report, Step};
+use flyball_plan::{Answer, Flow, Precondition, Read, Report, Step};
 
 use super::observe::Seen;
+use super::plan::Sync;
 use super::status;
 
 /// The same incarnation of the object, as the server has it after a write was refused; if there is
 /// none, or that is still to be asked, the step to take instead.
 pub(super) fn look_again(
+    sync: &Sync<'_>,
     object: &Seen,
     refusal: &str,
     report: &Report,
-    answers: &Answers,
-) -> Result<Partial, Step> {
-    let Some(looked) = answers.stage("look") else {
-        let look = Action::Confirm {
-            target: object.target.clone(),
-            uid: object.uid.clone(),
-        };
-        return Err(Step::Do(Actions::in_order("look", vec![look])));
-    };
-    match looked.answers.first().map(Live::of) {
-        Some(Live::Is(live)) if *live.uid() == object.uid => Ok(live),
-        Some(Live::Is(_) | Live::Gone) => Err(Step::rest(status::gone_already())),
-        Some(Live::Unknown) | None => Err(Step::retry(refusal, report.clone())),
+) -> Flow<Partial> {
+    let look = || Read::exists(object.target.clone(), object.uid.clone());
+    match Live::of(sync.ask("look", look)?) {
+        Live::Is(live) if *live.uid() == object.uid => Ok(live),
+        Live::Is(_) | Live::Gone => Err(Step::rest(status::gone_already())),
+        Live::Unknown => Err(Step::retry(refusal, report.clone())),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The two finalizers by which a server asks the collector to act before an object goes.
 
-use flyball_api::{Lineage, Object, Text};
+use flyball_api::{ApiError, Lineage, Object, Text};
 use flyball_informer::Brief;
-use flyball_plan::{Action, Actions, Answers, Body, Precondition, Report, Step, Target};
+use flyball_plan::{Action, Flow, Pace, Precondition, Report, Step, Target, Write};
 use serde_json::{Value, json};
 
 use super::clash::{look_again, unchanged};
 use super::observe::Seen;
+use super::plan::Sync;
 use super::status;
 
 /// Dependents are to be set free first.
@@ -33,30 +34,33 @@ fn has(lineage: &Lineage<'_>, finalizer: &str) -> bool {
 ///
 /// What waits for its dependents is often written to while they go, so a clash is answered with a
 /// look at the object itself and one more try.
-pub(super) fn take_off(finalizer: &str, object: &Seen, answers: &Answers, report: Report) -> Step {
-    let Some(round) = answers.stage("finalize") else {
-        let action = without(finalizer, &object.finalizers, object, object.unchanged());
-        return Step::Do(Actions::in_order("finalize", vec![action]));
-    };
+pub(super) fn take_off(
+    sync: &Sync<'_>,
+    finalizer: &str,
+    object: &Seen,
+    report: Report,
+) -> Flow<Step> {
+    let round = sync.run("finalize", Pace::InOrder, || {
+        let before = object.unchanged();
+        vec![without(finalizer, &object.finalizers, object, before)]
+    })?;
     let refusal = match round.first_error() {
-        None => return Step::rest(report),
-        Some(error) if error.is_not_found() => return Step::rest(status::gone_already()),
         Some(error) if error.is_conflict() => error.to_string(),
-        Some(error) => return Step::retry(error, report),
+        error => return Ok(taken_off(error, report)),
     };
-    let live = match look_again(object, &refusal, &report, answers) {
-        Ok(live) => live,
-        Err(step) => return step,
-    };
-    let finalizers = live.lineage().finalizers;
+    let live = look_again(sync, object, &refusal, &report)?;
     if !has(&live.lineage(), finalizer) {
-        return Step::rest(status::gone_already());
+        return Ok(Step::rest(status::gone_already()));
     }
-    let Some(round) = answers.stage("finalize again") else {
-        let action = without(finalizer, finalizers, object, unchanged(&live));
-        return Step::Do(Actions::in_order("finalize again", vec![action]));
-    };
-    match round.first_error() {
+    let round = sync.run("finalize again", Pace::InOrder, || {
+        let finalizers = live.lineage().finalizers;
+        vec![without(finalizer, finalizers, object, unchanged(&live))]
+    })?;
+    Ok(taken_off(round.first_error(), report))
+}
+
+fn taken_off(error: Option<&ApiError>, report: Report) -> Step {
+    match error {
         None => Step::rest(report),
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
@@ -80,9 +84,6 @@ fn without(finalizer: &str, all: &[Text], object: &Seen, precondition: Precondit
 
 /// Changes the metadata of an object that is as it was seen.
 pub(super) fn merge(target: &Target, precondition: &Precondition, metadata: Value) -> Action {
-    Action::Merge {
-        target: target.clone(),
-        precondition: precondition.clone(),
-        body: Body::patch(precondition, json!({"metadata": metadata})),
-    }
+    let patch = json!({"metadata": metadata});
+    Write::merge(target.clone(), precondition.clone(), patch).into()
 }

@@ -15,7 +15,8 @@
 //!
 //! **Promises**: nothing is deleted unless the server has confirmed of each owner, by UID, that it is
 //! gone or waits in the foreground; a delete insists on the state that was judged, so what has got
-//! another owner meanwhile stays. A kind that nobody knows (yet) may be alive.
+//! another owner meanwhile stays. An owner of a kind that is not discovered yet may be alive. No owner is released
+//! while a kind that could hold a dependent of it is not listed yet.
 //!
 //! **Never**: takes a missing cache, a kind that vanished or a list without an object for a deletion
 //! that calls for another; deletes a cluster-scoped object whose owner would live in a namespace.
@@ -74,8 +75,8 @@ impl Controller for GarbageCollector {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, _: Timestamp) -> Step {
-        plan::step(seen, answers)
+    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+        flyball_plan::Sync::new(seen, answers, now).plan(plan::plan)
     }
 
     fn follow(&self, seen: &Observation, answers: &Answers) -> Keys<Item> {

@@ -27,6 +27,8 @@ pub struct Seen {
     pub(super) uid: Uid,
     pub(super) resource_version: Text,
     pub(super) finalizers: Vec<Text>,
+    /// The kinds that may hold dependents which no cache shows yet.
+    pub(super) unlisted: Vec<Kind>,
     pub(super) state: State,
 }
 
@@ -136,6 +138,7 @@ fn object(kind: Kind, found: &Brief<'_>, store: &Snapshot) -> Seen {
         uid: found.uid.clone(),
         resource_version: found.resource_version.into(),
         finalizers: found.lineage.finalizers.to_vec(),
+        unlisted: store.incomplete().to_vec(),
         state: state(found, store),
     }
 }

@@ -6,88 +6,76 @@ use std::time::Duration;
 
 use flyball_api::views::Partial;
 use flyball_api::{Object, OwnerReference};
-use flyball_plan::{Action, Actions, Answer, Answers, Precondition, Round, Step, Target};
+use flyball_plan::{Action, Flow, Pace, Precondition, Read, Round, Step, Target};
 use serde_json::{Value, json};
 
 use super::clash::{Live, unchanged};
 use super::finalizers::{ORPHAN, merge, take_off};
 use super::observe::{Dependent, Seen};
+use super::plan::Sync;
 use super::status;
+use super::waiting::unlisted;
 
 /// Takes the owner off its dependents, then the finalizer off the owner.
 ///
 /// Dependents live on while this happens, and are written to: those with which it clashes are read
 /// and tried once more.
-pub(super) fn free(object: &Seen, dependents: &[Dependent], more: bool, answers: &Answers) -> Step {
-    let report = || status::freeing(dependents.len());
-    if let Some(next) = set_free(object, dependents, answers) {
-        return match next {
-            Ok(actions) => Step::Do(actions),
-            Err(error) => Step::retry(error, report()),
-        };
-    }
-    if more {
-        return Step::rest_for(Duration::ZERO, report());
-    }
-    take_off(ORPHAN, object, answers, status::freed())
-}
-
-/// What is still to be done before all these dependents are free, or what stands in the way.
-fn set_free(
+pub(super) fn free(
+    sync: &Sync<'_>,
     object: &Seen,
     dependents: &[Dependent],
-    answers: &Answers,
-) -> Option<Result<Actions, String>> {
-    if dependents.is_empty() {
-        return None;
+    more: bool,
+) -> Flow<Step> {
+    let report = || status::freeing(dependents.len());
+    if let Err(error) = set_free(sync, object, dependents)? {
+        return Ok(Step::retry(error, report()));
     }
-    let Some(round) = answers.stage("free") else {
-        let freed = dependents.iter().map(|dependent| {
-            let Dependent {
-                target,
-                precondition,
-                owners,
-            } = dependent;
-            with_owners(target, precondition, owners)
-        });
-        return Some(Ok(Actions::together("free", freed.collect())));
-    };
-    let clashed = match clashes(dependents, round) {
-        Ok(clashed) if clashed.is_empty() => return None,
-        Ok(clashed) => clashed,
-        Err(error) => return Some(Err(error)),
-    };
-    let Some(read) = answers.stage("read") else {
-        let ask = |dependent: &&Dependent| {
-            let uid = dependent.precondition.uid.clone();
-            Action::Confirm {
-                target: dependent.target.clone(),
-                uid: uid.unwrap_or_default(),
-            }
-        };
-        let asks = clashed.iter().map(ask).collect();
-        return Some(Ok(Actions::together("read", asks)));
-    };
-    let bound = match still_bound(object, &clashed, read) {
-        Ok(bound) if bound.is_empty() => return None,
-        Ok(bound) => bound,
-        Err(error) => return Some(Err(error)),
-    };
-    let Some(round) = answers.stage("free again") else {
-        return Some(Ok(Actions::together("free again", bound)));
-    };
-    let mut errors = round.answers.iter().filter_map(Answer::error);
-    let error = errors.find(|error| !error.is_not_found())?;
-    Some(Err(error.to_string()))
+    if more {
+        return Ok(Step::rest_for(Duration::ZERO, report()));
+    }
+    if let Some(wait) = unlisted(object) {
+        return Ok(wait);
+    }
+    take_off(sync, ORPHAN, object, status::freed())
 }
 
-/// The dependents that have changed since they were seen. One that is gone is free as well.
+/// Sets all these dependents free; what stands in the way, if something does.
+fn set_free(sync: &Sync<'_>, object: &Seen, dependents: &[Dependent]) -> Flow<Result<(), String>> {
+    let freed = sync.run_some("free", Pace::Together, || {
+        let free = |one: &Dependent| with_owners(&one.target, &one.precondition, &one.owners);
+        dependents.iter().map(free).collect()
+    })?;
+    let clashed = match freed.map(|round| clashes(dependents, round)) {
+        None => return Ok(Ok(())),
+        Some(Ok(clashed)) => clashed,
+        Some(Err(error)) => return Ok(Err(error)),
+    };
+    let read = sync.run_some("read", Pace::Together, || {
+        let ask = |dependent: &&Dependent| {
+            let uid = dependent.precondition.uid.clone();
+            Read::exists(dependent.target.clone(), uid.unwrap_or_default()).into()
+        };
+        clashed.iter().map(ask).collect()
+    })?;
+    let bound = match read.map(|round| still_bound(object, &clashed, round)) {
+        None => return Ok(Ok(())),
+        Some(Ok(bound)) => bound,
+        Some(Err(error)) => return Ok(Err(error)),
+    };
+    let round = sync.run_some("free again", Pace::Together, || bound)?;
+    let mut errors = round.iter().flat_map(|round| round.answers.iter());
+    let error = errors.find_map(|it| it.error().filter(|error| !error.is_object_not_found()));
+    Ok(error.map_or(Ok(()), |error| Err(error.to_string())))
+}
+
+/// The dependents that have changed since they were seen. One that is gone is free as well; a 404
+/// that names no object says only that this version of the kind is not served any more.
 fn clashes<'a>(dependents: &'a [Dependent], round: &Round) -> Result<Vec<&'a Dependent>, String> {
     let mut clashed = Vec::new();
     for (dependent, answer) in dependents.iter().zip(&round.answers) {
         match answer.error() {
             None => {}
-            Some(error) if error.is_not_found() || error.is_other_incarnation() => {}
+            Some(error) if error.is_object_not_found() || error.is_other_incarnation() => {}
             Some(error) if error.is_conflict() => clashed.push(dependent),
             Some(error) => return Err(error.to_string()),
         }

@@ -6,15 +6,16 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use flyball_api::views::{ObjectReference, Partial};
-use flyball_api::{Object, OwnerReference, Text, Uid};
+use flyball_api::{ApiError, Object, OwnerReference, Text, Uid};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Precondition, Propagation, Record, RecordKind, Round, Step,
+    Action, Answer, Flow, Pace, Precondition, Propagation, Read, Record, RecordKind, Report, Round,
+    Step, Write,
 };
 
 use super::clash::{look_again, unchanged};
 use super::finalizers::{FOREGROUND, ORPHAN};
 use super::observe::{Owner, Seen, Standing};
-use super::plan::UNKNOWN_KIND;
+use super::plan::{Sync, UNKNOWN_KIND};
 use super::{orphans, status};
 
 /// How many owners the server is asked for in one sync. Of an object with more, those that are
@@ -64,63 +65,60 @@ fn is_waiting(found: &Partial) -> bool {
 
 /// Deletes the object if none of its owners lives; takes dead owners off it if one does.
 pub(super) fn collect(
+    sync: &Sync<'_>,
     object: &Seen,
     owners: &[Owner],
     has_dependents: bool,
     in_a_circle: bool,
-    answers: &Answers,
-) -> Step {
+) -> Flow<Step> {
     let is = |standing: Standing| move |owner: &Owner| owner.standing == standing;
     if owners.iter().any(is(Standing::Misplaced)) {
-        return Step::rest(status::misplaced());
+        return Ok(Step::rest(status::misplaced()));
     }
     if owners.iter().any(is(Standing::Unknown)) {
-        return Step::rest_for(UNKNOWN_KIND, status::unknown_kind());
+        return Ok(Step::rest_for(UNKNOWN_KIND, status::unknown_kind()));
     }
     let doubtful: Vec<Doubtful<'_>> = owners.iter().filter_map(Doubtful::of).collect();
     if doubtful.is_empty() {
-        return Step::rest(status::owner_alive());
+        return Ok(Step::rest(status::owner_alive()));
     }
     let asked = &doubtful[..doubtful.len().min(ASKED_AT_ONCE)];
-    let Some(round) = answers.stage("owners") else {
-        let questions = asked.iter().map(Doubtful::question).collect();
-        return Step::Do(Actions::together("owners", questions));
-    };
+    let questions = || asked.iter().map(Doubtful::question).collect();
+    let round = sync.run("owners", Pace::Together, questions)?;
     let fates = match Fates::of(asked, round) {
         Ok(fates) => fates,
-        Err(error) => return Step::retry(error, status::owner_unanswered()),
+        Err(error) => return Ok(Step::retry(error, status::owner_unanswered())),
     };
     let lives = fates.alive > 0 || owners.iter().any(is(Standing::Alive));
     let more = doubtful.len() > asked.len();
     if lives || more {
-        return strip(object, owners, &fates, more, answers);
+        return strip(sync, object, owners, &fates, more);
     }
     let foreground = !fates.waiting.is_empty() && has_dependents;
     if foreground && in_a_circle && owners.iter().any(Owner::is_blocked) {
-        return unblock(object, owners, answers);
+        return unblock(sync, object, owners);
     }
     let how = propagation(object, foreground);
-    delete(object, how, fates.records(object), answers)
+    delete(sync, object, how, fates.records(object))
 }
 
 /// Lets the owners of an object go before it, because it may wait for one of them itself.
 ///
 /// Upstream goes on to delete the object, which the server refuses because it has just changed; by the time it comes
 /// back, most owners are gone.
-fn unblock(object: &Seen, owners: &[Owner], answers: &Answers) -> Step {
-    let Some(round) = answers.stage("unblock") else {
+fn unblock(sync: &Sync<'_>, object: &Seen, owners: &[Owner]) -> Flow<Step> {
+    let round = sync.run("unblock", Pace::InOrder, || {
         let owners = owners.iter().map(|owner| OwnerReference {
             block_owner_deletion: Some(false),
             ..owner.reference.clone()
         });
-        let unblock = with_owners(object, owners);
-        return Step::Do(Actions::in_order("unblock", vec![unblock]));
-    };
-    match round.first_error() {
+        vec![with_owners(object, owners)]
+    })?;
+    Ok(match round.first_error() {
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, status::circle()),
         None => Step::rest_for(UNBLOCKED, status::circle()),
-    }
+    })
 }
 
 /// An owner that the server is to be asked for.
@@ -143,10 +141,7 @@ impl<'a> Doubtful<'a> {
     }
 
     fn question(&self) -> Action {
-        Action::Confirm {
-            target: self.target.clone(),
-            uid: self.owner.reference.uid.clone(),
-        }
+        Read::exists(self.target.clone(), self.owner.reference.uid.clone()).into()
     }
 }
 
@@ -225,35 +220,35 @@ impl<'a> Fates<'a> {
 ///
 /// Those that wait must go too: they would wait for ever for something that is not going to go.
 fn strip(
+    sync: &Sync<'_>,
     object: &Seen,
     owners: &[Owner],
     fates: &Fates<'_>,
     more: bool,
-    answers: &Answers,
-) -> Step {
+) -> Flow<Step> {
     let off = fates.gone.iter().chain(&fates.waiting);
     let off: HashSet<&Uid> = off.map(|owner| &owner.uid).collect();
     if off.is_empty() {
         // Too many owners, and those that were asked for live: that is all there is to know.
-        return Step::rest(status::owner_alive());
+        return Ok(Step::rest(status::owner_alive()));
     }
-    let Some(round) = answers.stage("strip") else {
+    let round = sync.run("strip", Pace::InOrder, || {
         let stays = owners
             .iter()
             .map(|owner| &owner.reference)
             .filter(|owner| !off.contains(&owner.uid));
         let mut actions = fates.records(object);
         actions.push(with_owners(object, stays.cloned()));
-        return Step::Do(Actions::in_order("strip", actions));
-    };
+        actions
+    })?;
     let report = status::stripped(off.len(), owners.len());
-    match round.first_error() {
+    Ok(match round.first_error() {
         Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
         // There are more owners to be judged.
         None if more => Step::rest_for(Duration::ZERO, report),
         None => Step::rest(report),
-    }
+    })
 }
 
 fn with_owners(object: &Seen, owners: impl Iterator<Item = OwnerReference>) -> Action {
@@ -278,41 +273,37 @@ fn propagation(object: &Seen, foreground: bool) -> Propagation {
 
 /// Deletes the object if it is as it was judged. If it has changed but for its owners, which are
 /// what it was judged by, it is deleted in the state it has by then.
-fn delete(object: &Seen, how: Propagation, mut first: Vec<Action>, answers: &Answers) -> Step {
+fn delete(sync: &Sync<'_>, object: &Seen, how: Propagation, mut first: Vec<Action>) -> Flow<Step> {
     let report = status::garbage(how);
-    let deletion = |precondition| Action::Delete {
-        target: object.target.clone(),
-        precondition,
-        propagation: Some(how),
-        grace_seconds: None,
+    let deletion = |precondition| -> Action {
+        let delete = Write::delete_if(object.target.clone(), precondition);
+        delete.propagating(how).into()
     };
-    let Some(round) = answers.stage("delete") else {
+    let round = sync.run("delete", Pace::InOrder, || {
         first.push(deletion(object.unchanged()));
-        return Step::Do(Actions::in_order("delete", first));
-    };
+        first
+    })?;
     let refusal = match round.first_error() {
-        None => return Step::rest(report),
-        Some(error) if error.is_not_found() || error.is_other_incarnation() => {
-            return Step::rest(status::gone_already());
-        }
-        Some(error) if error.is_conflict() => error.to_string(),
-        Some(error) => return Step::retry(error, report),
+        Some(error) if error.is_conflict() && !error.is_other_incarnation() => error.to_string(),
+        error => return Ok(deleted(error, report)),
     };
-    let live = match look_again(object, &refusal, &report, answers) {
-        Ok(live) => live,
-        Err(step) => return step,
-    };
-    if !object.has_owners(live.lineage().owners) {
-        return Step::retry(refusal, status::owners_changed());
+    let live = look_again(sync, object, &refusal, &report)?;
+    if live.is_deleting() {
+        // Another policy would take the finalizer off that its dependents are waited for with.
+        return Ok(Step::rest(status::going()));
     }
-    let Some(round) = answers.stage("again") else {
-        return Step::Do(Actions::in_order("again", vec![deletion(unchanged(&live))]));
-    };
-    match round.first_error() {
+    if !object.has_owners(live.lineage().owners) {
+        return Ok(Step::retry(refusal, status::owners_changed()));
+    }
+    let again = || vec![deletion(unchanged(&live))];
+    let round = sync.run("again", Pace::InOrder, again)?;
+    Ok(deleted(round.first_error(), report))
+}
+
+fn deleted(error: Option<&ApiError>, report: Report) -> Step {
+    match error {
         None => Step::rest(report),
-        Some(error) if error.is_not_found() || error.is_other_incarnation() => {
-            Step::rest(status::gone_already())
-        }
+        Some(error) if error.is_gone_or_replaced() => Step::rest(status::gone_already()),
         Some(error) => Step::retry(error, report),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flyball_plan::{Action, Actions, Answers, Keys, Step};
+use flyball_plan::{Answers, Flow, Keys, Read, Step};
 
 use super::item::Item;
 use super::observe::{Observation, Seen, Standing, State, Unseen};
@@ -18,51 +18,49 @@ const UNSEEN: Duration = Duration::from_secs(10);
 /// When to look again at an owner whose kind nobody can watch.
 const UNWATCHED: Duration = Duration::from_secs(300);
 
-pub(super) fn step(seen: &Observation, answers: &Answers) -> Step {
-    match seen {
-        Observation::Owner(owner) => look_for(owner, answers),
-        Observation::Object(object) => judge(object, answers),
+/// A sync of one item.
+pub(super) type Sync<'a> = flyball_plan::Sync<'a, Observation>;
+
+pub(super) fn plan(sync: &Sync<'_>) -> Flow<Step> {
+    match sync.seen {
+        Observation::Owner(owner) => look_for(sync, owner),
+        Observation::Object(object) => judge(sync, object),
     }
 }
 
-fn judge(object: &Seen, answers: &Answers) -> Step {
+fn judge(sync: &Sync<'_>, object: &Seen) -> Flow<Step> {
     match &object.state {
-        State::Going => Step::rest(status::going()),
-        State::Freeing(dependents, more) => orphans::free(object, dependents, *more, answers),
-        State::Waiting(blocking) => waiting::release(object, blocking.as_ref(), answers),
-        State::Staying { owners, .. } if owners.is_empty() => Step::rest(status::unowned()),
+        State::Going => Ok(Step::rest(status::going())),
+        State::Freeing(dependents, more) => orphans::free(sync, object, dependents, *more),
+        State::Waiting(blocking) => waiting::release(sync, object, blocking.as_ref()),
+        State::Staying { owners, .. } if owners.is_empty() => Ok(Step::rest(status::unowned())),
         State::Staying {
             owners,
             has_dependents,
             in_a_circle,
-        } => owners::collect(object, owners, *has_dependents, *in_a_circle, answers),
+        } => owners::collect(sync, object, owners, *has_dependents, *in_a_circle),
     }
 }
 
 /// Asks the server for an owner that no cache shows.
-fn look_for(owner: &Unseen, answers: &Answers) -> Step {
+fn look_for(sync: &Sync<'_>, owner: &Unseen) -> Flow<Step> {
     let target = match &owner.standing {
         Standing::Doubtful { target, .. } => target,
-        Standing::Unknown => return Step::rest_for(UNKNOWN_KIND, status::unknown_kind()),
-        Standing::Misplaced => return Step::rest(status::misplaced()),
+        Standing::Unknown => return Ok(Step::rest_for(UNKNOWN_KIND, status::unknown_kind())),
+        Standing::Misplaced => return Ok(Step::rest(status::misplaced())),
         // A cache has come to show it.
-        Standing::Alive => return Step::rest(status::owner_alive()),
+        Standing::Alive => return Ok(Step::rest(status::owner_alive())),
     };
-    let Some(verdict) = verdict(owner, answers) else {
-        let ask = Action::Confirm {
-            target: target.clone(),
-            uid: owner.uid.clone(),
-        };
-        return Step::Do(Actions::in_order("owner", vec![ask]));
-    };
-    match verdict {
+    let ask = || Read::exists(target.clone(), owner.uid.clone());
+    let answer = sync.ask("owner", ask)?;
+    Ok(match Verdict::of(&owner.uid, answer) {
         Verdict::Gone => Step::rest(status::owner_gone(owner.dependents.len())),
         Verdict::Alive | Verdict::Waiting => {
             let again = if owner.cached { UNSEEN } else { UNWATCHED };
             Step::rest_for(again, status::owner_unseen())
         }
         Verdict::Unanswered(error) => Step::retry(error, status::owner_unanswered()),
-    }
+    })
 }
 
 fn verdict(owner: &Unseen, answers: &Answers) -> Option<Verdict> {

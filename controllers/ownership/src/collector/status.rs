@@ -1,5 +1,6 @@
 //! What a sync reports: why something goes, stays or is waited for.
 
+use flyball_api::Kind;
 use flyball_plan::{Propagation, Report};
 
 use super::item::Item;
@@ -73,6 +74,13 @@ pub(super) fn freed() -> Report {
 
 pub(super) fn blocked(by: &Item) -> Report {
     Report::new("a dependent blocks it").waits_for(format!("{by} to go"))
+}
+
+pub(super) fn unlisted(kinds: &[Kind]) -> Option<Report> {
+    let first = kinds.first()?;
+    let rule = "a kind that could hold a dependent is not listed yet";
+    let report = Report::new(rule).saw("kinds", kinds.len());
+    Some(report.waits_for(format!("the list of {first}")))
 }
 
 pub(super) fn unblocked() -> Report {

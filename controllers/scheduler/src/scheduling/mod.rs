@@ -33,7 +33,7 @@ mod tests;
 
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 use crate::views::{Node, Pod};
 pub use observe::Observation;
@@ -99,6 +99,6 @@ impl Controller for Scheduler {
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(&self.settings, seen, answers, now)
+        Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
     }
 }

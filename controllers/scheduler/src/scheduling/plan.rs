@@ -5,54 +5,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::{ApiError, Timestamp, Uid};
-use flyball_plan::{Action, Actions, Answer, Answers, Report, Round, Step};
+use flyball_plan::{Action, Answer, Flow, Pace, Report, Round, Step, Sync, Write};
 
 use super::{Observation, SchedulerSettings, status};
 use crate::placing::{Decision, FAILURES_MAX, Failure, Nomination};
 use crate::views::Pod;
 
-const PLACE: &str = "place";
-const SETTLE: &str = "settle";
-const TELL: &str = "tell";
-
 /// When pods that fit nowhere are tried again although nothing has changed (upstream,
 /// `DefaultPodMaxInUnschedulablePodsDuration`).
 const RETRY: Duration = Duration::from_secs(5 * 60);
 
-pub(super) fn step(
-    settings: &SchedulerSettings,
-    seen: &Observation,
-    answers: &Answers,
-    now: Timestamp,
-) -> Step {
+pub(super) fn plan(settings: &SchedulerSettings, sync: &Sync<'_, Observation>) -> Flow<Step> {
+    let (seen, now) = (sync.seen, sync.now);
     let decision = seen.decision();
     let (news, untold) = news(decision);
     let doomed = doomed(decision);
 
-    let Some(placed) = answers.stage(PLACE) else {
-        let items = place(settings, decision, &news, &doomed, now);
-        if items.is_empty() {
-            return rest(seen, decision, false, None);
-        }
-        return Step::Do(Actions::together(PLACE, items));
+    let place = || place(settings, decision, &news, &doomed, now);
+    let Some(placed) = sync.run_some("place", Pace::Together, place)? else {
+        return Ok(rest(seen, decision, false, None));
     };
-
     let going = going(placed, decision, &doomed);
-    let Some(settled) = answers.stage(SETTLE) else {
-        let items = settle(placed, decision, &going, now);
-        if items.is_empty() {
-            return rest(seen, decision, untold, first_error(answers));
-        }
-        return Step::Do(Actions::together(SETTLE, items));
-    };
-
-    if answers.stage(TELL).is_none() {
-        let items = tell(settled, &going);
-        if !items.is_empty() {
-            return Step::Do(Actions::together(TELL, items));
-        }
+    let settle = || settle(placed, decision, &going, now);
+    let settled = sync.run_some("settle", Pace::Together, settle)?;
+    if let Some(settled) = settled {
+        sync.run_some("tell", Pace::Together, || tell(settled, &going))?;
     }
-    rest(seen, decision, untold, first_error(answers))
+    let error = first_error([Some(placed), settled]);
+    Ok(rest(seen, decision, untold, error))
 }
 
 /// A pod that goes, and the failure of the pod it goes for.
@@ -87,11 +67,7 @@ fn place(
     let mut items: Vec<Action> = decision
         .placed
         .iter()
-        .map(|(pod, node)| Action::Bind {
-            target: pod.target(),
-            precondition: pod.unchanged(),
-            node: node.clone(),
-        })
+        .map(|(pod, node)| Write::bind(pod.target(), pod.unchanged(), node).into())
         .collect();
     let dooms = doomed
         .iter()
@@ -131,17 +107,14 @@ fn settle(
     going: &[Doomed<'_>],
     now: Timestamp,
 ) -> Vec<Action> {
-    let deletions = going.iter().map(|(victim, _)| Action::Delete {
-        target: victim.target(),
-        precondition: victim.incarnation(),
-        propagation: None,
-        grace_seconds: None,
-    });
+    let deletions = going.iter();
+    let deletions =
+        deletions.map(|(victim, _)| Write::delete_if(victim.target(), victim.incarnation()).into());
     let mut items: Vec<Action> = deletions.collect();
     for ((pod, node), answer) in decision.placed.iter().zip(&placed.answers) {
         match answer {
             Answer::Done(_) => items.push(status::tell_scheduled(pod, node)),
-            Answer::Failed(error) if !is_overtaken(error) && !error.is_conflict() => {
+            Answer::Failed(error) if !error.is_gone_or_replaced() && !error.is_conflict() => {
                 let message = format!("running Bind plugin \"DefaultBinder\": {error}");
                 items.push(status::tell_failed(pod, &message));
                 items.push(status::unbound(pod, &message, now));
@@ -162,19 +135,10 @@ fn tell(settled: &Round, going: &[Doomed<'_>]) -> Vec<Action> {
     told.collect()
 }
 
-/// Whether the object is gone, or another one has its name: the caches will show it.
-fn is_overtaken(error: &ApiError) -> bool {
-    error.is_not_found() || error.is_other_incarnation()
-}
-
-fn first_error(answers: &Answers) -> Option<&ApiError> {
-    let rounds = [PLACE, SETTLE]
-        .into_iter()
-        .filter_map(|it| answers.stage(it));
-    rounds
-        .flat_map(|round| &round.answers)
-        .filter_map(Answer::error)
-        .find(|error| !is_overtaken(error))
+fn first_error(rounds: [Option<&Round>; 2]) -> Option<&ApiError> {
+    let answers = rounds.into_iter().flatten().flat_map(|it| &it.answers);
+    let mut errors = answers.filter_map(Answer::error);
+    errors.find(|error| !error.is_gone_or_replaced())
 }
 
 fn rest(seen: &Observation, decision: &Decision, untold: bool, error: Option<&ApiError>) -> Step {

@@ -1,7 +1,7 @@
 //! What pods are told about themselves: why they wait, where room is made for them, why they go.
 
 use flyball_api::Timestamp;
-use flyball_plan::{Action, Body, Record, RecordKind, Subresource};
+use flyball_plan::{Action, Record, RecordKind, Subresource, Write};
 use serde_json::{Value, json};
 
 use super::SchedulerSettings;
@@ -79,12 +79,9 @@ pub(super) fn doom(victim: &Pod, settings: &SchedulerSettings, now: Timestamp) -
 
 fn patch(pod: &Pod, status: Value) -> Action {
     let precondition = pod.incarnation();
-    Action::Patch {
-        target: pod.target(),
-        subresource: Subresource::Status,
-        body: Body::patch(&precondition, json!({"status": status})),
-        precondition,
-    }
+    Write::patch(pod.target(), precondition, json!({"status": status}))
+        .to_subresource(Subresource::STATUS)
+        .into()
 }
 
 /// Tells people why a pod waits.

@@ -12,7 +12,10 @@ mod syncing;
 
 use flyball_api::views::Namespace;
 use flyball_informer::{Snapshot, SnapshotBuilder};
-use flyball_plan::{Action, Actions, Answer, Answers, Controller, Rest, Revisit, Step, lint};
+use flyball_plan::{
+    Action, Actions, Answer, Answers, Controller, Rest, Revisit, Step, Subresource, Target, Verb,
+    Write, lint,
+};
 use flyball_testkit::{World, flow};
 use serde_json::{Value, json};
 
@@ -100,20 +103,16 @@ impl Played {
 
     /// `pod → node`, in the order of binding.
     fn bound(&self) -> Vec<String> {
-        let bound = self.actions().filter_map(|action| match action {
-            Action::Bind { target, node, .. } => Some(format!("{} → {node}", target.name.name)),
-            _ => None,
-        });
-        bound.collect()
+        let bound = self.actions().filter_map(binding);
+        bound
+            .map(|(pod, node)| format!("{} → {node}", pod.name.name))
+            .collect()
     }
 
     /// The nodes that pods were bound to, sorted.
     fn nodes(&self) -> Vec<String> {
-        let bound = self.actions().filter_map(|action| match action {
-            Action::Bind { node, .. } => Some(node.to_string()),
-            _ => None,
-        });
-        let mut nodes: Vec<String> = bound.collect();
+        let bound = self.actions().filter_map(binding);
+        let mut nodes: Vec<String> = bound.map(|(_, node)| node).collect();
         nodes.sort();
         nodes
     }
@@ -129,7 +128,11 @@ impl Played {
 
     fn deleted(&self) -> Vec<&str> {
         let deleted = self.actions().filter_map(|action| match action {
-            Action::Delete { target, .. } => Some(target.name.name.as_str()),
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
+                target,
+                ..
+            }) => Some(target.name.name.as_str()),
             _ => None,
         });
         deleted.collect()
@@ -151,20 +154,44 @@ impl Played {
         lines.push(match &self.rest.revisit {
             Revisit::OnChange => format!("rests: {report}"),
             Revisit::After(time) => format!("looks again in {time:?}: {report}"),
-            Revisit::BackOff(error) => format!("retries ({error}): {report}"),
+            Revisit::BackOff(error) | Revisit::Conflict(error) | Revisit::Permanent(error) => {
+                format!("retries ({error}): {report}")
+            }
         });
         lines.join("\n")
     }
 }
 
+/// The pod and the name of the node, if it is a binding.
+fn binding(action: &Action) -> Option<(&Target, String)> {
+    let write = action.write()?;
+    let binds = write.verb == Verb::Create && write.subresource == Subresource::BINDING;
+    binds.then(|| {
+        let body: Value = serde_json::from_str(write.body.json()).unwrap();
+        let node = body["target"]["name"].as_str().unwrap();
+        (&write.target, node.to_owned())
+    })
+}
+
 fn said(action: &Action) -> String {
+    if let Some((pod, node)) = binding(action) {
+        return format!("bind {} to {node}", pod.name);
+    }
     match action {
-        Action::Bind { target, node, .. } => format!("bind {} to {node}", target.name),
-        Action::Patch { target, body, .. } => {
+        Action::Write(Write {
+            verb: Verb::StrategicPatch,
+            target,
+            body,
+            ..
+        }) => {
             let body: Value = serde_json::from_str(body.json()).unwrap();
             format!("status of {}: {}", target.name, flow(&body["status"]))
         }
-        Action::Delete { target, .. } => format!("delete {}", target.name),
+        Action::Write(Write {
+            verb: Verb::Delete { .. },
+            target,
+            ..
+        }) => format!("delete {}", target.name),
         Action::Record(it) => {
             format!(
                 "{:?} {} {}: {}",

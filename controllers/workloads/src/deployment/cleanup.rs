@@ -1,10 +1,10 @@
 //! Which old ReplicaSets are deleted: those beyond the history that is to be kept.
 
 use flyball_api::views::{Deployment, ReplicaSet};
-use flyball_plan::{Action, Answer, Pace, Target};
+use flyball_plan::{Answer, Flow, Pace, Target, Write, failed};
 
+use super::Sync;
 use super::revisions::revision;
-use super::sequence::{Flow, Sync, failed};
 use super::sets::Set;
 
 /// The old ReplicaSets to delete: the lowest revisions beyond `revisionHistoryLimit`, but never
@@ -42,11 +42,9 @@ pub(super) fn clean_up(sync: &Sync<'_>, old: &[Set]) -> Flow<Option<String>> {
         return Ok(None);
     }
     let round = sync.run(STAGE, Pace::InOrder, || {
-        let delete = |set: &&Set| Action::Delete {
-            target: Target::of(ReplicaSet::KIND, set.meta()),
-            precondition: set.unchanged(),
-            propagation: None,
-            grace_seconds: None,
+        let delete = |set: &&Set| {
+            let target = Target::of(ReplicaSet::KIND, set.meta());
+            Write::delete_if(target, set.unchanged()).into()
         };
         surplus.iter().map(delete).collect()
     })?;

@@ -47,10 +47,9 @@ pub(super) fn condition(
 
 /// The condition of this type.
 pub(super) fn get<'a>(status: &'a DeploymentStatus, kind: &str) -> Option<&'a Condition> {
-    status
-        .conditions
-        .iter()
-        .find(|condition| condition.kind == kind)
+    let mut all = status.conditions.iter();
+    all.find(|condition| condition.kind == kind)
+        .map(|found| &**found)
 }
 
 /// Says a condition, unless it says nothing new: the same status for the same reason. The time
@@ -65,7 +64,7 @@ pub(super) fn set(status: &mut DeploymentStatus, mut condition: Condition) {
         condition.last_transition_time = current.last_transition_time;
     }
     remove(status, &condition.kind);
-    status.conditions.push(condition);
+    status.conditions.push(condition.into());
 }
 
 /// Says a condition anew even if status and reason stay: its update time counts as progress.
@@ -76,7 +75,7 @@ pub(super) fn renew(status: &mut DeploymentStatus, mut condition: Condition) {
         condition.last_transition_time = current.last_transition_time;
     }
     remove(status, &condition.kind);
-    status.conditions.push(condition);
+    status.conditions.push(condition.into());
 }
 
 /// Says nothing more of this type.

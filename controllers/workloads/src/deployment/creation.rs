@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use flyball_api::views::{Deployment, ReplicaSet, ReplicaSetSpec};
 use flyball_api::{
-    ApiError, Class, ConditionStatus, DecodeError, Meta, Object, OwnerReference, Template, digest,
+    ApiError, Class, ConditionStatus, DecodeError, LeanMeta, Meta, Object, OwnerReference,
+    Template, digest,
 };
 use flyball_plan::rules::splice;
-use flyball_plan::{Action, Answer, Body, Pace, RecordKind, Target};
+use flyball_plan::{Answer, Body, Flow, Pace, Read, RecordKind, Target, Write, failed, stuck};
 use serde::Serialize;
 
+use super::Sync;
 use super::annotations::{self, REVISION};
 use super::conditions::{self, PROGRESSING, condition, reason};
 use super::draft::Draft;
@@ -19,7 +21,6 @@ use super::edits::{Edit, record, scaled};
 use super::limits::{Limits, Strategy};
 use super::observe::same_template;
 use super::progress::deadline;
-use super::sequence::{Flow, Sync, failed, stuck};
 use super::sets::{Family, Set};
 use super::{POD_TEMPLATE_HASH, revisions};
 
@@ -64,12 +65,8 @@ pub(super) fn create(sync: &Sync<'_>, family: &Family, draft: &mut Draft) -> Flo
         .map_err(|error| stuck("cannot use the template", error))?;
 
     let round = sync.run(STAGE, Pace::InOrder, || {
-        let namespace = deployment.metadata.namespace.clone();
-        let create = Action::Create {
-            kind: ReplicaSet::KIND,
-            namespace,
-            body: body(&set),
-        };
+        let namespace = &deployment.metadata.namespace;
+        let create = Write::create(ReplicaSet::KIND, namespace, body(&set)).into();
         let told = (size > 0).then(|| scaled(deployment, &set.metadata.name, 0, size));
         [create].into_iter().chain(told).collect()
     })?;
@@ -127,7 +124,7 @@ fn examine_namesake(
 ) -> Flow<Set> {
     let deployment = sync.deployment();
     let target = Target::of(ReplicaSet::KIND, &wanted.metadata);
-    let round = sync.must("examine-namesake", || vec![Action::Ask { target }])?;
+    let round = sync.must("examine-namesake", || vec![Read::get(target).into()])?;
     let Some(Answer::Read(json)) = round.answers.first() else {
         return Err(failed("create", exists));
     };
@@ -194,13 +191,13 @@ fn compose(
         .match_labels
         .insert(POD_TEMPLATE_HASH.into(), hash.as_str().into());
     let owner = OwnerReference::controller_of(Deployment::KIND, &meta.name, &meta.uid);
-    let metadata = Meta {
+    let metadata = LeanMeta {
         name: name(&meta.name, &hash).into(),
         namespace: meta.namespace.clone(),
         labels: template.labels().clone(),
         annotations: annotations::of_created(deployment, revision, limits),
         owner_references: [owner].into(),
-        ..Meta::default()
+        ..LeanMeta::default()
     };
     let spec = ReplicaSetSpec {
         replicas: Some(size),
@@ -209,7 +206,7 @@ fn compose(
         template,
     };
     Ok(ReplicaSet {
-        metadata,
+        metadata: metadata.into(),
         spec,
         ..ReplicaSet::default()
     })

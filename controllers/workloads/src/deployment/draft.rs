@@ -6,31 +6,22 @@
 //! through the status subresource, and controllers may not update Deployments in any other way.
 
 use flyball_api::views::{Deployment, DeploymentStatus};
-use flyball_api::{Condition, Meta, Object, Text};
-use flyball_plan::{Action, Answer, Body, Precondition, Round, Subresource, Target};
-use serde::Serialize;
+use flyball_api::{Condition, Lossless, Meta, Object, Text};
+use flyball_plan::rules::status::put;
+use flyball_plan::{Action, Answer, Flow, Round};
 
+use super::Sync;
 use super::annotations::REVISION;
 use super::conditions;
-use super::sequence::{Flow, Sync};
 
 /// What the Deployment's status and revision are to become.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     /// The status to be.
-    pub(super) status: DeploymentStatus,
+    pub(super) status: Lossless<DeploymentStatus>,
     revision: Option<Text>,
-    stored: DeploymentStatus,
+    stored: Lossless<DeploymentStatus>,
     meta: Meta,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StatusBody<'a> {
-    api_version: String,
-    kind: &'static str,
-    metadata: &'a Meta,
-    status: &'a DeploymentStatus,
 }
 
 impl Draft {
@@ -69,26 +60,13 @@ impl Draft {
         if let Some(revision) = &self.revision {
             metadata.annotations = metadata.annotations.with(REVISION, revision);
         }
-        let body = StatusBody {
-            api_version: Deployment::KIND.api_version(),
-            kind: Deployment::KIND.kind,
-            metadata: &metadata,
-            status: &self.status,
-        };
-        Action::Update {
-            target: Target::of(Deployment::KIND, &metadata),
-            subresource: Subresource::Status,
-            body: Body::of(&body),
-            precondition: Precondition::unchanged(&metadata),
-        }
+        put(Deployment::KIND, &metadata, &self.status)
     }
 
     /// Goes on from a write of this draft that took effect: what was sent is what is stored now.
     pub(super) fn go_on_from(&mut self, round: &Round) {
-        let sent = match round.actions.items.first() {
-            Some(Action::Update { body, .. }) => Deployment::decode(body.json().as_bytes()).ok(),
-            _ => None,
-        };
+        let sent = round.actions.items.first().and_then(Action::write);
+        let sent = sent.and_then(|write| Deployment::decode(write.body.json().as_bytes()).ok());
         let written = match round.answers.first() {
             Some(Answer::Done(written)) => Some(written),
             _ => None,
@@ -96,7 +74,7 @@ impl Draft {
         if let (Some(sent), Some(written)) = (sent, written) {
             self.status = sent.status.clone();
             self.stored = sent.status;
-            self.meta.annotations = sent.metadata.annotations;
+            self.meta.annotations = sent.metadata.annotations.clone();
             self.meta.resource_version = written.resource_version.clone();
         }
     }
@@ -104,7 +82,7 @@ impl Draft {
     /// Writes the draft if it differs from what is stored, and tells whether it did.
     pub(super) fn write(&self, sync: &Sync<'_>) -> Flow<bool> {
         const STAGE: &str = "status";
-        if sync.answers.stage(STAGE).is_none() && !self.differs() {
+        if sync.has_run(STAGE).is_none() && !self.differs() {
             return Ok(false);
         }
         sync.must(STAGE, || vec![self.update()])?;

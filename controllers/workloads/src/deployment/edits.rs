@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use flyball_api::Text;
-use flyball_api::views::{Deployment, ObjectReference, ReplicaSet};
-use flyball_plan::{Action, Body, Record, RecordKind, Subresource, Target};
+use flyball_api::views::{Deployment, ReplicaSet};
+use flyball_plan::{Action, Record, RecordKind, Target, Write};
 use serde_json::{Map, Value, json};
 
 use super::annotations::size_marks;
@@ -75,7 +75,6 @@ impl Edit {
     /// The patch and, after a change of size, the record of it. In order, so that only what
     /// happened is told.
     fn actions(&self, deployment: &Deployment) -> impl Iterator<Item = Action> {
-        let precondition = self.set.unchanged();
         let mut patch = Map::new();
         if !self.annotations.is_empty() {
             patch.insert("metadata".into(), json!({"annotations": self.annotations}));
@@ -90,12 +89,8 @@ impl Edit {
         if !spec.is_empty() {
             patch.insert("spec".into(), spec.into());
         }
-        let patch = Action::Patch {
-            target: Target::of(ReplicaSet::KIND, self.set.meta()),
-            subresource: Subresource::None,
-            body: Body::patch(&precondition, Value::Object(patch)),
-            precondition,
-        };
+        let target = Target::of(ReplicaSet::KIND, self.set.meta());
+        let patch = Write::patch(target, self.set.unchanged(), Value::Object(patch)).into();
         let scaled = self
             .replicas
             .map(|to| scaled(deployment, self.set.name(), self.set.replicas(), to));
@@ -129,11 +124,12 @@ pub(super) fn record(
     reason: &'static str,
     message: String,
 ) -> Action {
-    let about = ObjectReference::of(Deployment::KIND, &deployment.metadata);
-    Action::Record(Record {
-        about,
+    Record::on(
+        Deployment::KIND,
+        &deployment.metadata,
         kind,
         reason,
         message,
-    })
+    )
+    .into()
 }

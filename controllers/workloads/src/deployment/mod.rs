@@ -48,7 +48,6 @@ mod rollback;
 mod rolling;
 mod route;
 mod scaling;
-mod sequence;
 mod sets;
 mod status;
 #[cfg(test)]
@@ -93,6 +92,9 @@ impl DeploymentController {
     }
 }
 
+/// A sync of one Deployment.
+type Sync<'a> = flyball_plan::Sync<'a, Observation>;
+
 impl Controller for DeploymentController {
     type Key = ObjectName;
     type Observation = Observation;
@@ -113,10 +115,10 @@ impl Controller for DeploymentController {
     }
 
     fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
-        observe::observe(key, store)
+        observe::observe(self.settings, key, store)
     }
 
     fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(self.settings, seen, answers, now)
+        Sync::new(seen, answers, now).plan(plan::plan)
     }
 }

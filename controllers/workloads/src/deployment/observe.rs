@@ -8,13 +8,15 @@ use flyball_informer::Snapshot;
 use flyball_plan::rules::claim::{Claim, claim};
 use flyball_plan::rules::pods;
 
-use super::POD_TEMPLATE_HASH;
 use super::limits::Strategy;
 use super::sets::Set;
+use super::{DeploymentSettings, POD_TEMPLATE_HASH};
 
 /// Everything a sync of one Deployment looks at.
 #[derive(Debug)]
 pub struct Observation {
+    /// What flags and feature gates say.
+    pub(super) settings: DeploymentSettings,
     /// The Deployment.
     pub(super) deployment: Arc<Deployment>,
     /// Why nothing can be decided, if so: a selector that makes no sense, a template that cannot
@@ -33,13 +35,25 @@ pub(super) struct Candidate {
     pub(super) claim: Claim,
 }
 
-pub(super) fn observe(key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+impl Observation {
+    /// The Deployment.
+    pub(super) fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+}
+
+pub(super) fn observe(
+    settings: DeploymentSettings,
+    key: &ObjectName,
+    store: &Snapshot,
+) -> Option<Observation> {
     let deployment = store.get::<Deployment>(&key.namespace, &key.name)?.clone();
     let selector = match LabelSelector::compile_optional(deployment.spec.selector.as_ref()) {
         Ok(selector) => selector,
         Err(error) => {
             let problem = format!("deployment {key} has invalid label selector: {error}");
             return Some(Observation {
+                settings,
                 deployment,
                 problem: Some(problem),
                 candidates: Vec::new(),
@@ -80,6 +94,7 @@ pub(super) fn observe(key: &ObjectName, store: &Snapshot) -> Option<Observation>
         Err(problem) => (None, Some(problem)),
     };
     Some(Observation {
+        settings,
         deployment,
         problem,
         candidates,

@@ -5,10 +5,12 @@
 
 use flyball_api::ConditionStatus;
 
+use flyball_plan::Flow;
+
+use super::Sync;
 use super::conditions::{self, PROGRESSING, condition, reason};
 use super::draft::Draft;
 use super::progress::deadline;
-use super::sequence::{Flow, Sync};
 
 /// Notes a pause in the draft; a resumption is written at once, because the roll-out that goes on
 /// from here soon overwrites it and whoever watches is to see it.

@@ -1,36 +1,19 @@
 //! All branching of a sync, top to bottom.
 
-use flyball_api::Timestamp;
 use flyball_api::views::Deployment;
-use flyball_plan::{Answers, Pace, RecordKind, Report, Step};
+use flyball_plan::{Flow, Pace, RecordKind, Report, Step, stuck};
 
+use super::Sync;
 use super::draft::Draft;
 use super::edits::{self, Edit, record};
 use super::limits::Strategy;
-use super::observe::Observation;
-use super::sequence::{Flow, Sync, stuck};
 use super::sets::{Family, Set};
 use super::{
-    DeploymentSettings, claims, cleanup, creation, pausing, progress, recreate, rollback, rolling,
-    scaling, status, waiting,
+    claims, cleanup, creation, pausing, progress, recreate, rollback, rolling, scaling, status,
+    waiting,
 };
 
-pub(super) fn step(
-    settings: DeploymentSettings,
-    seen: &Observation,
-    answers: &Answers,
-    now: Timestamp,
-) -> Step {
-    plan(&Sync {
-        settings,
-        seen,
-        answers,
-        now,
-    })
-    .unwrap_or_else(|step| step)
-}
-
-fn plan(sync: &Sync<'_>) -> Flow<Step> {
+pub(super) fn plan(sync: &Sync<'_>) -> Flow<Step> {
     let deployment = sync.deployment();
     if selects_everything(deployment) {
         return refuse_to_select_everything(sync);

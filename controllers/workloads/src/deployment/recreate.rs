@@ -2,14 +2,14 @@
 //!
 //! Upstream: `recreate.go`.
 
-use flyball_plan::Step;
+use flyball_plan::{Flow, Step};
 
+use super::Sync;
 use super::creation;
 use super::draft::Draft;
 use super::edits::{self, Edit};
 use super::limits::Limits;
 use super::plan::{clean_up_when_complete, ensure_new, finish_rollout};
-use super::sequence::{Flow, Sync};
 use super::sets::Family;
 
 /// Does the next step of a recreation: the old ReplicaSets go to zero, then their pods are waited

@@ -9,14 +9,14 @@ use flyball_api::views::Deployment;
 use flyball_api::{DecodeError, Object};
 use flyball_plan::rules::splice;
 use flyball_plan::{
-    Action, Answer, Body, Precondition, RecordKind, Report, Step, Subresource, Target,
+    Action, Answer, Body, Flow, Precondition, Read, RecordKind, Report, Step, Target, Write, stuck,
 };
 
+use super::Sync;
 use super::annotations::{REVISION, ROLLBACK_TO, of_rolled_back};
 use super::draft::Draft;
 use super::edits::{self, record};
 use super::observe::same_template;
-use super::sequence::{Flow, Sync, stuck};
 use super::sets::{Family, Set};
 use super::{POD_TEMPLATE_HASH, creation, revisions};
 
@@ -60,9 +60,8 @@ pub(super) fn roll_back(
         .map_err(|problem| stuck("cannot compare templates for a rollback", problem))?;
 
     let ask = || {
-        vec![Action::Ask {
-            target: Target::of(Deployment::KIND, &deployment.metadata),
-        }]
+        let target = Target::of(Deployment::KIND, &deployment.metadata);
+        vec![Read::get(target).into()]
     };
     let round = sync.must("read-for-rollback", ask)?;
     let Some(Answer::Read(live)) = round.answers.first() else {
@@ -174,12 +173,9 @@ fn rewrite(deployment: &Deployment, live: &str, to: Option<&Set>) -> Result<Acti
         return Err("the deployment has changed since the rollback was decided".to_owned());
     }
     let json = rewritten(&now, live, to).map_err(|error| error.to_string())?;
-    Ok(Action::Update {
-        target: Target::of(Deployment::KIND, &now.metadata),
-        subresource: Subresource::None,
-        precondition: Precondition::unchanged(&now.metadata),
-        body: Body::new(json),
-    })
+    let target = Target::of(Deployment::KIND, &now.metadata);
+    let precondition = Precondition::unchanged(&now.metadata);
+    Ok(Write::update(target, precondition, Body::new(json)).into())
 }
 
 fn rewritten(now: &Deployment, live: &str, to: Option<&Set>) -> Result<String, DecodeError> {

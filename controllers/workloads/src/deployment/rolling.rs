@@ -2,13 +2,13 @@
 //!
 //! Upstream: `rolling.go`.
 
-use flyball_plan::{Pace, Step};
+use flyball_plan::{Flow, Pace, Step, stuck};
 
+use super::Sync;
 use super::draft::Draft;
 use super::edits::{self, Edit};
 use super::limits::{Limits, Strategy};
 use super::plan::{clean_up_when_complete, ensure_new, finish_rollout};
-use super::sequence::{Flow, Sync, stuck};
 use super::sets::{Family, Set, sum};
 
 /// Does the next step of a rolling update: the new ReplicaSet grows if it can, or else the old

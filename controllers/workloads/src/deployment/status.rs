@@ -5,11 +5,11 @@
 use flyball_api::views::DeploymentStatus;
 use flyball_api::{Condition, ConditionStatus};
 
+use super::Sync;
 use super::conditions::{self, AVAILABLE, REPLICA_FAILURE, condition, reason};
 use super::draft::Draft;
 use super::limits::Limits;
 use super::progress;
-use super::sequence::Sync;
 use super::sets::{Family, Set, sum};
 
 /// Puts the counts and the Available condition into the draft.
@@ -17,7 +17,7 @@ pub(super) fn count(sync: &Sync<'_>, family: &Family, draft: &mut Draft) {
     let deployment = sync.deployment();
     let limits = Limits::of(deployment);
     let available = sum(family.all().map(Set::available));
-    let mut status = DeploymentStatus {
+    let mut status = draft.status.with(DeploymentStatus {
         observed_generation: deployment.metadata.generation,
         replicas: sum(family.all().map(Set::actual)),
         updated_replicas: family.new.as_ref().map_or(0, Set::actual),
@@ -26,9 +26,9 @@ pub(super) fn count(sync: &Sync<'_>, family: &Family, draft: &mut Draft) {
         // Negative while scaling down: more pods are available than are to be.
         unavailable_replicas: family.replicas().saturating_sub(available).max(0),
         terminating_replicas: terminating(family).filter(|_| sync.settings.terminating_replicas),
-        conditions: std::mem::take(&mut draft.status.conditions),
+        conditions: draft.status.conditions.clone(),
         collision_count: draft.status.collision_count,
-    };
+    });
     let (holds, reason, message) = if available >= limits.least() {
         (
             ConditionStatus::True,
@@ -89,7 +89,7 @@ fn replica_failure(family: &Family) -> Option<Condition> {
         // ReplicaSets do not say when they last said it, so the transition must do for both.
         Some(Condition {
             last_update_time: failure.last_transition_time,
-            ..failure.clone()
+            ..Condition::clone(failure)
         })
     })
 }

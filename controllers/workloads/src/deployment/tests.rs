@@ -23,8 +23,8 @@ use flyball_api::views::{Deployment, Pod, ReplicaSet};
 use flyball_api::{ApiError, Object, ObjectName, Opaque, Status, Timestamp};
 use flyball_informer::{Snapshot, SnapshotBuilder};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Controller, Pace, Record, Rest, Revisit, Step, Subresource,
-    Written, lint,
+    Action, Actions, Answer, Answers, Controller, Pace, Question, Read, Record, Rest, Revisit,
+    Step, Subresource, Verb, Write, Written, lint,
 };
 use serde_json::{Value, json};
 
@@ -205,17 +205,18 @@ fn run(store: &Snapshot) -> Run {
 
 fn granted(action: &Action) -> Answer {
     match action {
-        Action::Ask { .. } | Action::Confirm { .. } => {
-            Answer::Read(Opaque::new(&deployment_json(3, json!({})).to_string()).unwrap())
-        }
-        Action::Create { .. } => done("made"),
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Bind { target, .. } => done(&target.name.name),
+        Action::Read(Read {
+            question: Question::Get { .. } | Question::Exists { .. },
+            ..
+        }) => Answer::Read(Opaque::new(&deployment_json(3, json!({})).to_string()).unwrap()),
+        Action::Write(write) if write.is_create() => done("made"),
+        Action::Write(write) => done(&write.target.name.name),
         _ => done(""),
     }
+}
+
+fn is_get(read: &Read) -> bool {
+    matches!(read.question, Question::Get { .. })
 }
 
 fn done(name: &str) -> Answer {
@@ -224,6 +225,7 @@ fn done(name: &str) -> Answer {
         name: name.into(),
         uid,
         resource_version: "100".into(),
+        object: None,
     })
 }
 
@@ -264,11 +266,12 @@ impl Run {
     fn status_body(&self) -> Value {
         self.actions()
             .filter_map(|action| match action {
-                Action::Update {
-                    subresource: Subresource::Status,
+                Action::Write(Write {
+                    verb: Verb::Update,
+                    subresource: Subresource::STATUS,
                     body,
                     ..
-                } => Some(serde_json::from_str(body.json()).unwrap()),
+                }) => Some(serde_json::from_str(body.json()).unwrap()),
                 _ => None,
             })
             .last()
@@ -282,7 +285,9 @@ impl Run {
 
     fn failed_with(&self) -> Option<&str> {
         match &self.rest.revisit {
-            Revisit::BackOff(error) => Some(error),
+            Revisit::BackOff(error) | Revisit::Conflict(error) | Revisit::Permanent(error) => {
+                Some(error)
+            }
             Revisit::OnChange | Revisit::After(_) => None,
         }
     }
@@ -306,48 +311,36 @@ fn conditions_of(object: &Value) -> Vec<String> {
 }
 
 fn body(action: &Action) -> Value {
-    match action {
-        Action::Create { body, .. } | Action::Patch { body, .. } | Action::Update { body, .. } => {
-            serde_json::from_str(body.json()).unwrap()
-        }
-        other => panic!("{other:?} has no body"),
+    let has_body = |write: &&Write| {
+        write.is_create() || matches!(write.verb, Verb::StrategicPatch | Verb::Update)
+    };
+    match action.write().filter(has_body) {
+        Some(write) => serde_json::from_str(write.body.json()).unwrap(),
+        None => panic!("{action:?} has no body"),
     }
 }
 
 fn short(action: &Action) -> String {
-    let (kind, name, sub) = match action {
-        Action::Create { kind, .. } => (kind, body(action)["metadata"]["name"].clone(), ""),
-        Action::Patch { target, .. } | Action::Delete { target, .. } => {
-            (&target.kind, json!(target.name.name.as_str()), "")
-        }
-        Action::Update {
-            target,
-            subresource,
-            ..
-        } => {
-            let sub = if *subresource == Subresource::Status {
-                "/status"
-            } else {
-                ""
-            };
-            (&target.kind, json!(target.name.name.as_str()), sub)
-        }
-        other => panic!("{other:?} is no write"),
+    let write = action.write().expect("no write");
+    let name = match write.verb {
+        Verb::Create if write.is_create() => "(new)",
+        Verb::StrategicPatch | Verb::Update | Verb::Delete { .. } => &write.target.name.name,
+        _ => panic!("{action:?} is none of its writes"),
     };
-    let size = match action {
-        Action::Create { .. } | Action::Patch { .. } => body(action)["spec"]["replicas"]
+    let sub = match (write.verb, write.subresource) {
+        (Verb::Update, Subresource::STATUS) => "/status",
+        _ => "",
+    };
+    let size = match write.verb {
+        Verb::Create | Verb::StrategicPatch => body(action)["spec"]["replicas"]
             .as_i64()
             .map(|n| format!(" to {n}")),
         _ => None,
     };
-    let name = match action {
-        Action::Create { .. } => "(new)",
-        _ => name.as_str().unwrap(),
-    };
     format!(
         "{} {}{sub} {name}{}",
         action.verb(),
-        kind.plural,
+        write.target.kind.plural,
         size.unwrap_or_default()
     )
 }

@@ -5,108 +5,76 @@
 
 use std::time::Duration;
 
+use flyball_api::Selector;
 use flyball_api::views::Pod;
-use flyball_api::{Class, Selector};
-use flyball_plan::rules::claim::{Claim, adopt, claim, may_adopt, recheck, release};
-use flyball_plan::{Actions, Answer, Answers, Report, Step};
+use flyball_plan::rules::claim::{Claim, claim};
+use flyball_plan::rules::claims::{self, Candidate, ClaimFailed, Fate};
+use flyball_plan::{Flow, Precondition, Report, Step, Sync};
 
 use super::observe::selects;
 use super::{BURST, Observation, Owner, ReplicaKind};
 
-const RECHECK: &str = "recheck";
-const CLAIM: &str = "claim";
-
-/// Where the question of whose the pods are stands.
-pub(super) enum Claims<'a> {
-    /// These active pods are the owner's.
-    Settled(Vec<&'a Pod>),
-    /// This comes first.
-    Unsettled(Step),
-}
-
+/// The active pods that are the owner's, once all claims are settled.
 pub(super) fn settle<'a, K: ReplicaKind>(
-    seen: &'a Observation<K>,
+    sync: &Sync<'a, Observation<K>>,
     owner: &Owner<'_>,
     selector: &Selector,
-    answers: &Answers,
-) -> Claims<'a> {
+) -> Flow<Vec<&'a Pod>> {
     let Sorted {
         mut own,
         releases,
         adoptions,
         postponed,
-    } = sort(seen, owner, selector);
-    if releases.is_empty() && adoptions.is_empty() {
-        return Claims::Settled(own);
-    }
-
-    // A cache may still show an owner that was deleted, or made anew under the same name.
-    let allowed = match answers.stage(RECHECK) {
-        _ if adoptions.is_empty() => Ok(()),
-        None => {
-            let ask = recheck(owner.kind, owner.meta);
-            return Claims::Unsettled(Step::Do(Actions::in_order(RECHECK, vec![ask])));
-        }
-        Some(round) => match round.answers.first() {
-            Some(answer) => may_adopt::<K::Object>(owner.meta, answer),
-            None => Err("the owner was not read".to_owned()),
-        },
-    };
-
-    let mut errors = Vec::new();
-    let adopting = if allowed.is_ok() { &adoptions[..] } else { &[] };
-    if !(releases.is_empty() && adopting.is_empty()) {
-        let Some(round) = answers.stage(CLAIM) else {
-            let release = releases
-                .iter()
-                .map(|pod| release(&owner.meta.uid, Pod::KIND, &pod.metadata));
-            let adopt = adopting
-                .iter()
-                .map(|pod| adopt(owner.kind, owner.meta, Pod::KIND, &pod.metadata));
-            let items = release.chain(adopt).collect();
-            return Claims::Unsettled(Step::Do(Actions::together(CLAIM, items)));
-        };
-        let (released, adopted) = round
-            .answers
-            .split_at(releases.len().min(round.answers.len()));
-        errors.extend(released.iter().filter_map(release_error));
-        for (pod, answer) in adopting.iter().zip(adopted) {
-            match answer {
-                Answer::Done(_) => own.push(pod),
-                // Gone: not ours, and nothing to be done about it.
-                Answer::Failed(error) if error.class() == Class::NotFound => {}
-                Answer::Failed(error) => errors.push(error.to_string()),
-                _ => errors.push(not_tried(pod)),
-            }
-        }
-    }
-    if let Err(why) = allowed {
-        errors.extend(adoptions.iter().map(|pod| {
-            let (name, uid) = (pod.metadata.object_name(), &pod.metadata.uid);
-            format!("can't adopt Pod {name} ({uid}): {why}")
-        }));
-    }
-
+    } = sort(sync.seen, owner, selector);
+    let releasing = releases.iter().map(|pod| (pod, Claim::Release));
+    let changes = releasing.chain(adoptions.iter().map(|pod| (pod, Claim::Adopt)));
+    let candidates: Vec<_> = changes
+        .map(|(pod, claim)| Candidate {
+            meta: &pod.metadata,
+            claim,
+        })
+        .collect();
+    let claims = claims::settle::<K::Object, _>(
+        sync,
+        owner.meta,
+        Pod::KIND,
+        &candidates,
+        Precondition::incarnation,
+    )?;
+    let fates = claims.fates.iter().skip(releases.len()).zip(&adoptions);
+    own.extend(fates.filter_map(|(fate, pod)| match fate {
+        Fate::Adopted(_) => Some(*pod),
+        _ => None,
+    }));
     let report = || {
         Report::new("whose the pods are")
             .saw("adopting", adoptions.len())
             .saw("releasing", releases.len())
     };
-    if let Some(first) = errors.first() {
-        let error = match errors.len() {
-            1 => first.clone(),
-            count => format!("{first} (and {} more)", count - 1),
+    if let Some(first) = claims.failures.first() {
+        let count = claims.failures.len();
+        let error = match count {
+            1 => told(first),
+            count => format!("{} (and {} more)", told(first), count - 1),
         };
-        let report = report()
-            .saw("failed", errors.len())
-            .waits_for("another try");
-        return Claims::Unsettled(Step::retry(error, report));
+        let report = report().saw("failed", count).waits_for("another try");
+        return Err(Step::retry(error, report));
     }
     if postponed > 0 {
         let report = report().waits_for(format!("{postponed} more to be adopted or released"));
-        return Claims::Unsettled(Step::rest_for(Duration::ZERO, report));
+        return Err(Step::rest_for(Duration::ZERO, report));
     }
-    Claims::Settled(own)
+    Ok(own)
+}
+
+fn told(failure: &ClaimFailed) -> String {
+    match failure {
+        ClaimFailed::Refused { child, uid, why } => {
+            format!("can't adopt Pod {child} ({uid}): {why}")
+        }
+        ClaimFailed::Write(error) => error.to_string(),
+        ClaimFailed::NotTried(pod) => format!("the claim of {pod} was not tried"),
+    }
 }
 
 /// Pods by what is to be done about them.
@@ -144,23 +112,4 @@ fn sort<'a, K: ReplicaKind>(
         }
     }
     sorted
-}
-
-/// Why a release failed, if it did. A pod that is gone, replaced or nobody's already is as good
-/// as released.
-fn release_error(answer: &Answer) -> Option<String> {
-    match answer {
-        Answer::Failed(error) if !matches!(error.class(), Class::NotFound | Class::Invalid) => {
-            Some(error.to_string())
-        }
-        Answer::Skipped => Some("a release was not tried".to_owned()),
-        _ => None,
-    }
-}
-
-fn not_tried(pod: &Pod) -> String {
-    format!(
-        "the adoption of {} was not tried",
-        pod.metadata.object_name()
-    )
 }

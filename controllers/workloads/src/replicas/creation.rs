@@ -3,27 +3,24 @@
 //! In growing batches, because what stops one pod (a quota, a bad template) mostly stops them all.
 
 use flyball_api::views::Pod;
-use flyball_api::{Class, Selector};
+use flyball_api::{Class, Remedy, Selector};
 use flyball_plan::rules::pod_body::pod_body;
-use flyball_plan::{Action, Actions, Answer, Round};
+use flyball_plan::{Action, Answer, Round, Write};
 
+use super::Owner;
 use super::observe::selects;
 use super::outcome::{Failure, Outcome, normal, warning};
-use super::{BURST, Owner};
 
 pub(super) const STAGE: &str = "create";
 const FAILED: &str = "FailedCreate";
 
-/// The creates for `missing` pods, as many as one sync makes; why there are none, if the template
-/// cannot be used.
-pub(super) fn actions(
-    owner: &Owner<'_>,
-    selector: &Selector,
-    missing: usize,
-) -> Result<Actions, Failure> {
+/// The creation of a pod; why there is none, if the template cannot be used.
+pub(super) fn create(owner: &Owner<'_>, selector: &Selector) -> Result<Action, Failure> {
+    // Only another template or selector helps.
     let refuse = |message: String| Failure {
         reason: FAILED,
         message,
+        remedy: Remedy::Edit,
     };
     let body = pod_body(owner.template, owner.kind, owner.meta)
         .map_err(|refused| refuse(refused.to_string()))?;
@@ -34,12 +31,7 @@ pub(super) fn actions(
             "unable to create pods, the selector does not match them".to_owned(),
         ));
     }
-    let create = Action::Create {
-        kind: Pod::KIND,
-        namespace: owner.meta.namespace.clone(),
-        body,
-    };
-    Ok(Actions::slow_start(STAGE, vec![create; missing.min(BURST)]))
+    Ok(Write::create(Pod::KIND, &owner.meta.namespace, body).into())
 }
 
 /// What became of the creates. A namespace on its way out is no failure: nothing that is tried
@@ -60,6 +52,7 @@ pub(super) fn outcome(round: &Round) -> Outcome {
         failure: error.map(|error| Failure {
             reason: FAILED,
             message: error.to_string(),
+            remedy: error.remedy(),
         }),
         ..Outcome::default()
     }

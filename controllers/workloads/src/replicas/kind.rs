@@ -6,7 +6,7 @@ use std::fmt;
 use flyball_api::views::{
     BY_CONTROLLER, ReplicaSet, ReplicaSetStatus, ReplicationController, controller_value,
 };
-use flyball_api::{Kind, LabelSelector, Meta, Object, Selector, Template, Uid};
+use flyball_api::{Kind, LabelSelector, Lossless, Meta, Object, Selector, Template, Uid};
 use flyball_informer::{Snapshot, Watch};
 use flyball_plan::Descriptor;
 
@@ -46,7 +46,7 @@ pub struct Owner<'a> {
     pub template: &'a Template,
     /// The status last written, in the words of ReplicaSets, which have all that
     /// ReplicationControllers have.
-    pub status: Cow<'a, ReplicaSetStatus>,
+    pub status: Cow<'a, Lossless<ReplicaSetStatus>>,
 }
 
 fn desired(replicas: Option<i32>) -> usize {
@@ -127,7 +127,7 @@ impl ReplicaKind for ReplicationControllerKind {
             replicas: desired(object.spec.replicas),
             min_ready_seconds: object.spec.min_ready_seconds,
             template: &object.spec.template,
-            status: Cow::Owned(ReplicaSetStatus {
+            status: Cow::Owned(status.with(ReplicaSetStatus {
                 replicas: status.replicas,
                 fully_labeled_replicas: status.fully_labeled_replicas,
                 ready_replicas: status.ready_replicas,
@@ -135,7 +135,7 @@ impl ReplicaKind for ReplicationControllerKind {
                 terminating_replicas: None,
                 observed_generation: status.observed_generation,
                 conditions: status.conditions.clone(),
-            }),
+            })),
         }
     }
 

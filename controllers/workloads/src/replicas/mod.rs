@@ -40,7 +40,7 @@ use std::marker::PhantomData;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
 
 pub use kind::{Owner, ReplicaKind, ReplicaSetKind, ReplicationControllerKind};
 pub use observe::Observation;
@@ -111,6 +111,6 @@ impl<K: ReplicaKind> Controller for Replicas<K> {
     }
 
     fn step(&self, seen: &Observation<K>, answers: &Answers, now: Timestamp) -> Step {
-        plan::step(&self.settings, seen, answers, now)
+        Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
     }
 }

@@ -1,6 +1,6 @@
 //! What managing the pods of an owner came to.
 
-use flyball_api::views::ObjectReference;
+use flyball_api::Remedy;
 use flyball_plan::{Action, Record, RecordKind};
 
 use super::Owner;
@@ -25,6 +25,8 @@ pub(super) struct Failure {
     pub(super) reason: &'static str,
     /// The error.
     pub(super) message: String,
+    /// What helps.
+    pub(super) remedy: Remedy,
 }
 
 impl Outcome {
@@ -46,11 +48,5 @@ pub(super) fn warning(owner: &Owner<'_>, reason: &'static str, message: String) 
 }
 
 fn record(owner: &Owner<'_>, kind: RecordKind, reason: &'static str, message: String) -> Action {
-    let about = ObjectReference::of(owner.kind, owner.meta);
-    Action::Record(Record {
-        about,
-        kind,
-        reason,
-        message,
-    })
+    Record::on(owner.kind, owner.meta, kind, reason, message).into()
 }

@@ -4,168 +4,150 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use flyball_api::views::{Pod, ReplicaSetStatus};
-use flyball_api::{Class, Object, Selector, Timestamp};
-use flyball_plan::rules::claim::recheck;
+use flyball_api::{Class, Lossless, Object, Selector, Timestamp};
 use flyball_plan::rules::pods::available_in;
 use flyball_plan::rules::ranking::Ranking;
-use flyball_plan::{Action, Actions, Answer, Answers, Report, Round, Step};
+use flyball_plan::rules::status::put;
+use flyball_plan::{
+    Action, Answer, Failure, Flow, Found, Pace, Read, Report, Round, Step, Sync, Target,
+};
 
-use super::adoption::{self, Claims};
 use super::outcome::Outcome;
 use super::report::report;
-use super::{Observation, Owner, ReplicaKind, ReplicasSettings, creation, deletion, status};
+use super::{
+    BURST, Observation, Owner, ReplicaKind, ReplicasSettings, adoption, creation, deletion, status,
+};
 
 const TELL: &str = "tell";
-const REFRESH: &str = "refresh";
-const TELL_AGAIN: &str = "tell-again";
 
-pub(super) fn step<K: ReplicaKind>(
+pub(super) fn plan<K: ReplicaKind>(
     settings: &ReplicasSettings,
-    seen: &Observation<K>,
-    answers: &Answers,
-    now: Timestamp,
-) -> Step {
+    sync: &Sync<'_, Observation<K>>,
+) -> Flow<Step> {
+    let (seen, now) = (sync.seen, sync.now);
     let owner = K::owner(&seen.object);
     let selector = match &seen.selector {
         Ok(selector) => selector,
         Err(why) => {
             let report = Report::new("no usable selector").saw("because", why);
-            return Step::rest(report.waits_for("a selector that selects something in particular"));
+            let fix = "a selector that selects something in particular";
+            return Ok(Step::rest(report.waits_for(fix)));
         }
     };
-
-    let pods = match adoption::settle(seen, &owner, selector, answers) {
-        Claims::Settled(pods) => pods,
-        Claims::Unsettled(step) => return step,
-    };
-
-    let outcome = match manage(settings, seen, &owner, selector, &pods, answers, now) {
-        Managed::Done(outcome) => outcome,
-        Managed::Pending(actions) => return Step::Do(actions),
-    };
+    let pods = adoption::settle(sync, &owner, selector)?;
+    let outcome = manage(settings, sync, &owner, selector, &pods)?;
 
     let terminating =
         (settings.terminating_replicas && K::COUNTS_TERMINATING).then_some(seen.terminating);
-    let status = status::next(&owner, &pods, terminating, outcome.failure.as_ref(), now);
+    let failure = outcome.failure.as_ref();
+    let status_of = |owner: &Owner<'_>| status::next(owner, &pods, terminating, failure, now);
+    let status = status_of(&owner);
     let report = report(&owner, &pods, &outcome, &status, now);
-    match tell::<K>(&owner, &status, answers) {
+    match tell::<K>(sync, &owner, &status_of)? {
         Told::Done => {}
-        Told::Pending(actions) => return Step::Do(actions),
-        Told::Gone => return Step::rest(report.waits_for("its own deletion to be seen")),
-        Told::Failed(error) => return Step::retry(error, report),
+        Told::Gone => return Ok(Step::rest(report.waits_for("its own deletion to be seen"))),
+        Told::Failed(error) => return Ok(Step::retry(error, report)),
     }
-
     if let Some(failure) = outcome.failure {
-        return Step::retry(failure.message, report);
+        let (text, remedy) = (failure.message, failure.remedy);
+        return Ok(Step::retry(Failure { text, remedy }, report));
     }
-    match next_availability(&owner, &pods, &status, now) {
+    Ok(match next_availability(&owner, &pods, &status, now) {
         Some(delay) => Step::rest_for(delay, report),
         None => Step::rest(report),
-    }
-}
-
-enum Managed {
-    Done(Outcome),
-    Pending(Actions),
+    })
 }
 
 /// Brings the number of pods to what is desired, or as far as one sync may.
 fn manage<K: ReplicaKind>(
     settings: &ReplicasSettings,
-    seen: &Observation<K>,
+    sync: &Sync<'_, Observation<K>>,
     owner: &Owner<'_>,
     selector: &Selector,
     pods: &[&Pod],
-    answers: &Answers,
-    now: Timestamp,
-) -> Managed {
+) -> Flow<Outcome> {
     if owner.meta.is_deleting() {
-        return Managed::Done(Outcome::default());
+        return Ok(Outcome::default());
     }
     match pods.len().cmp(&owner.replicas) {
-        Ordering::Equal => Managed::Done(Outcome::default()),
-        Ordering::Less => match answers.stage(creation::STAGE) {
-            Some(round) => Managed::Done(creation::outcome(round)),
-            None => match creation::actions(owner, selector, owner.replicas - pods.len()) {
-                Ok(actions) => Managed::Pending(actions),
-                Err(failure) => Managed::Done(Outcome::refused(failure)),
-            },
-        },
-        Ordering::Greater => match answers.stage(deletion::STAGE) {
-            Some(round) => Managed::Done(deletion::outcome(round)),
-            None => {
-                let deletion_cost = settings.deletion_cost;
-                let ranking = Ranking {
-                    on_node: &seen.on_node,
-                    deletion_cost,
-                    now,
-                };
-                let excess = pods.len() - owner.replicas;
-                Managed::Pending(deletion::actions(pods, excess, ranking))
-            }
-        },
+        Ordering::Equal => Ok(Outcome::default()),
+        Ordering::Less => {
+            let create = match creation::create(owner, selector) {
+                Ok(create) => create,
+                Err(failure) => return Ok(Outcome::refused(failure)),
+            };
+            let missing = (owner.replicas - pods.len()).min(BURST);
+            let creates = || vec![create; missing];
+            let round = sync.run(creation::STAGE, Pace::SlowStart, creates)?;
+            Ok(creation::outcome(round))
+        }
+        Ordering::Greater => {
+            let ranking = Ranking {
+                on_node: &sync.seen.on_node,
+                deletion_cost: settings.deletion_cost,
+                now: sync.now,
+            };
+            let excess = (pods.len() - owner.replicas).min(BURST);
+            let deletes = || deletion::deletes(pods, excess, ranking);
+            let round = sync.run(deletion::STAGE, Pace::Together, deletes)?;
+            Ok(deletion::outcome(round))
+        }
     }
 }
 
 enum Told {
     Done,
-    Pending(Actions),
     Gone,
     Failed(String),
 }
 
 /// Tells people what was done and the owner how its pods fare; should the owner have changed
 /// meanwhile, once more from its newest state.
-fn tell<K: ReplicaKind>(owner: &Owner<'_>, status: &ReplicaSetStatus, answers: &Answers) -> Told {
-    let Some(told) = answers.stage(TELL) else {
-        let mut items = records(owner, answers);
-        if status::is_news(owner, status) {
-            items.push(status::put(owner.kind, owner.meta, status));
+fn tell<K: ReplicaKind>(
+    sync: &Sync<'_, Observation<K>>,
+    owner: &Owner<'_>,
+    status_of: &dyn Fn(&Owner<'_>) -> Lossless<ReplicaSetStatus>,
+) -> Flow<Told> {
+    let told = sync.run_some(TELL, Pace::InOrder, || {
+        let mut items = records(sync, owner);
+        let status = status_of(owner);
+        if status::is_news(owner, &status) {
+            items.push(put(owner.kind, owner.meta, &status));
         }
-        if items.is_empty() {
-            return Told::Done;
-        }
-        return Told::Pending(Actions::in_order(TELL, items));
-    };
-    match status_error(told) {
-        None => return Told::Done,
-        Some((Class::NotFound, _)) => return Told::Gone,
+        items
+    })?;
+    match told.and_then(status_error) {
+        None => return Ok(Told::Done),
+        Some((Class::NotFound, _)) => return Ok(Told::Gone),
         Some(_) => {}
     }
-
-    let Some(refreshed) = answers.stage(REFRESH) else {
-        let ask = recheck(owner.kind, owner.meta);
-        return Told::Pending(Actions::in_order(REFRESH, vec![ask]));
-    };
-    let live = match refreshed.answers.first() {
-        Some(Answer::Read(json)) => match K::Object::decode(json.json().as_bytes()) {
-            Ok(live) => live,
-            Err(error) => return Told::Failed(error.to_string()),
+    let target = || Read::get(Target::of(owner.kind, owner.meta));
+    let live = match sync.found("refresh", target)? {
+        Found::Nothing => return Ok(Told::Gone),
+        Found::Unknown(error) => return Ok(Told::Failed(error)),
+        Found::Object(json) => match K::Object::decode(json.json().as_bytes()) {
+            Ok(live) if *live.uid() == owner.meta.uid => live,
+            Ok(_) => return Ok(Told::Gone),
+            Err(error) => return Ok(Told::Failed(error.to_string())),
         },
-        Some(Answer::Failed(error)) if error.class() == Class::NotFound => return Told::Gone,
-        Some(Answer::Failed(error)) => return Told::Failed(error.to_string()),
-        _ => return Told::Failed("the owner was not read".to_owned()),
     };
-    if *live.uid() != owner.meta.uid {
-        return Told::Gone;
-    }
-
-    match answers.stage(TELL_AGAIN) {
-        None => {
-            let put = status::put(owner.kind, K::owner(&live).meta, status);
-            Told::Pending(Actions::in_order(TELL_AGAIN, vec![put]))
-        }
-        Some(round) => match status_error(round) {
-            None => Told::Done,
-            Some((_, error)) => Told::Failed(error),
-        },
-    }
+    let again = sync.run("tell-again", Pace::InOrder, || {
+        let live = K::owner(&live);
+        // The generation observed is that of the spec that was acted on.
+        let mut status = status_of(&live);
+        status.observed_generation = owner.meta.generation;
+        vec![put(owner.kind, live.meta, &status)]
+    })?;
+    Ok(match status_error(again) {
+        None => Told::Done,
+        Some((_, error)) => Told::Failed(error),
+    })
 }
 
-fn records(owner: &Owner<'_>, answers: &Answers) -> Vec<Action> {
-    if let Some(round) = answers.stage(creation::STAGE) {
+fn records<S>(sync: &Sync<'_, S>, owner: &Owner<'_>) -> Vec<Action> {
+    if let Some(round) = sync.has_run(creation::STAGE) {
         creation::records(owner, round)
-    } else if let Some(round) = answers.stage(deletion::STAGE) {
+    } else if let Some(round) = sync.has_run(deletion::STAGE) {
         deletion::records(owner, round)
     } else {
         Vec::new()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flyball_api::views::Pod;
-use flyball_api::{Meta, Object, ObjectName, OwnerReference};
+use flyball_api::{LeanMeta, Object, ObjectName, OwnerReference};
 use flyball_informer::{Change, ChangeOf, Snapshot};
 use flyball_plan::Keys;
 
@@ -71,7 +71,7 @@ fn is_cached<K: ReplicaKind>(
             .is_some_and(|owner| *owner.uid() == reference.uid)
 }
 
-fn may_be_seen_differently(old: &Meta, new: &Meta) -> bool {
+fn may_be_seen_differently(old: &LeanMeta, new: &LeanMeta) -> bool {
     old.uid != new.uid || old.labels != new.labels || old.controller() != new.controller()
 }
 

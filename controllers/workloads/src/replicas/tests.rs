@@ -11,7 +11,8 @@ use flyball_api::views::{Pod, ReplicaSet, ReplicationController};
 use flyball_api::{ApiError, Object, ObjectName, Opaque, Status, Timestamp};
 use flyball_informer::{Snapshot, SnapshotBuilder};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Controller, Pace, Record, Rest, Revisit, Step, Written, lint,
+    Action, Actions, Answer, Answers, Controller, Pace, Question, Read, Record, Rest, Revisit,
+    Step, Verb, Write, Written, lint,
 };
 use serde_json::{Value, json};
 
@@ -112,17 +113,18 @@ fn key() -> ObjectName {
 /// What a server would say to an action if all went well.
 fn granted(action: &Action) -> Answer {
     match action {
-        Action::Create { .. } => done("web-made"),
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Bind { target, .. } => done(&target.name.name),
-        Action::Ask { .. } | Action::Confirm { .. } => {
-            Answer::Read(Opaque::new(&live(json!({})).to_string()).unwrap())
-        }
+        Action::Write(write) if write.is_create() => done("web-made"),
+        Action::Write(write) => done(&write.target.name.name),
+        Action::Read(Read {
+            question: Question::Get { .. } | Question::Exists { .. },
+            ..
+        }) => Answer::Read(Opaque::new(&live(json!({})).to_string()).unwrap()),
         _ => done(""),
     }
+}
+
+fn is_get(read: &Read) -> bool {
+    matches!(read.question, Question::Get { .. })
 }
 
 /// The owner as the server has it.
@@ -137,6 +139,7 @@ fn done(name: &str) -> Answer {
         name: name.into(),
         uid: "new".into(),
         resource_version: "8".into(),
+        object: None,
     })
 }
 
@@ -185,7 +188,9 @@ impl Played {
         let items = self.stages.iter().flat_map(|actions| &actions.items);
         items
             .filter_map(|action| match action {
-                Action::Update { body, .. } => Some(json_of(body.json())["status"].clone()),
+                Action::Write(write) if write.verb == Verb::Update => {
+                    Some(json_of(write.body.json())["status"].clone())
+                }
                 _ => None,
             })
             .next_back()
@@ -193,7 +198,9 @@ impl Played {
 
     fn error(&self) -> Option<&str> {
         match &self.rest.revisit {
-            Revisit::BackOff(error) => Some(error),
+            Revisit::BackOff(error) | Revisit::Conflict(error) | Revisit::Permanent(error) => {
+                Some(error)
+            }
             _ => None,
         }
     }
@@ -249,7 +256,11 @@ fn deleted(actions: &Actions) -> Vec<&str> {
         .items
         .iter()
         .map(|action| match action {
-            Action::Delete { target, .. } => target.name.name.as_str(),
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
+                target,
+                ..
+            }) => target.name.name.as_str(),
             other => panic!("{other:?}"),
         })
         .collect()

@@ -146,6 +146,25 @@ impl Discovery {
         (of(found) == wanted).then_some(found.kind)
     }
 
+    /// This discovery with the resources that were `known` before, that it has in no version, and
+    /// that are to be kept. Of a group that failed nothing is added: it is not omitted.
+    pub fn with_omitted(self, known: &Self, is_kept: impl Fn(Kind) -> bool) -> Self {
+        let is_omitted = |kind: &Kind| {
+            let mut all = self.resources.iter();
+            let mut failures = self.failures.iter();
+            !all.any(|found| found.kind.is_same_resource(kind))
+                && failures.all(|failure| failure.group != kind.group)
+        };
+        let known = known.resources.iter();
+        let kept = known.filter(|one| is_omitted(&one.kind) && is_kept(one.kind));
+        let mut resources: Vec<Resource> = kept.copied().collect();
+        if resources.is_empty() {
+            return self;
+        }
+        resources.extend(&self.resources);
+        Self::of(resources, self.failures)
+    }
+
     /// This discovery with what was `known` before of every group version that failed now.
     pub fn or_known(self, known: &Self) -> Self {
         let failed = |kind: &Kind| {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{null_default, object};
-use crate::{Condition, IntOrPercent, Kind, LabelSelector, Meta, Template, Text};
+use crate::{Condition, IntOrPercent, Kind, LabelSelector, Lossless, Meta, Template, Text};
 
 /// A Deployment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Deployment {
     pub spec: DeploymentSpec,
     /// Observed state.
     #[serde(default, deserialize_with = "null_default")]
-    pub status: DeploymentStatus,
+    pub status: Lossless<DeploymentStatus>,
 }
 
 /// Desired state of a Deployment.
@@ -103,7 +103,7 @@ pub struct DeploymentStatus {
         deserialize_with = "null_default",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<Lossless<Condition>>,
     /// How many template hashes collided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collision_count: Option<i32>,

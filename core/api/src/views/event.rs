@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deployment::is_zero;
 use super::object;
-use crate::{Kind, Meta, Text, Timestamp, Uid};
+use crate::{Kind, LeanMeta, Meta, Text, Timestamp, Uid};
 
 /// An Event, in the core/v1 shape that upstream's recorder writes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub struct ObjectReference {
 
 impl ObjectReference {
     /// A reference to an object.
-    pub fn of(kind: Kind, meta: &Meta) -> Self {
+    pub fn of(kind: Kind, meta: &LeanMeta) -> Self {
         Self {
             kind: kind.kind.into(),
             namespace: meta.namespace.clone(),

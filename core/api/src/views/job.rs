@@ -1,19 +1,18 @@
 //! Jobs, as far as they are finished: how they run is nobody's business here yet.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{null_default, object};
-use crate::{ConditionStatus, Kind, Meta, Text, Timestamp};
+use crate::{ConditionStatus, Kind, LeanMeta, Text, Timestamp};
 
 /// Conditions by which a Job has finished.
 const FINAL: &[&str] = &["Complete", "Failed"];
 
 /// A Job.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Job {
     /// Metadata, without annotations.
-    #[serde(deserialize_with = "lean_meta")]
-    pub metadata: Meta,
+    pub metadata: LeanMeta,
     /// Desired state.
     #[serde(default, deserialize_with = "null_default")]
     pub spec: JobSpec,
@@ -63,10 +62,6 @@ impl Job {
         let mut conditions = self.status.conditions.iter();
         conditions.find(|it| FINAL.contains(&&*it.kind) && it.status == ConditionStatus::True)
     }
-}
-
-fn lean_meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meta, D::Error> {
-    Meta::lean(deserializer, |_| false)
 }
 
 object!(Job, Kind::namespaced("batch", "v1", "Job", "jobs"));

@@ -2,6 +2,7 @@
 //!
 //! `tests/fields/` proves that every field here exists upstream with the same name and shape.
 
+mod config_map;
 mod deployment;
 mod event;
 mod job;
@@ -10,9 +11,12 @@ mod namespace;
 mod node;
 mod partial;
 mod pod;
+mod rbac;
 mod replica_set;
 mod replication_controller;
+mod service_account;
 
+pub use config_map::{ConfigMap, ROOT_CA};
 pub use deployment::{
     Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdateDeployment,
 };
@@ -26,10 +30,15 @@ pub use pod::{
     BY_CONTROLLER, BY_NODE, ContainerStatus, InitContainer, Phase, Pod, PodCondition, PodReason,
     PodSpec, PodStatus,
 };
+pub use rbac::{
+    AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, RBAC_GROUP, Role, RoleBinding,
+    RoleRef, Subject,
+};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 pub use replication_controller::{
     ReplicationController, ReplicationControllerSpec, ReplicationControllerStatus,
 };
+pub use service_account::ServiceAccount;
 
 pub(crate) use crate::{null_default, object};
 

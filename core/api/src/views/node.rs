@@ -4,14 +4,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::pod::kept;
 use super::{null_default, object};
-use crate::{ConditionStatus, Kind, Meta, Text};
+use crate::{ConditionStatus, Kind, LeanMeta, Text};
 
 /// A Node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Node {
     /// Metadata, without annotations.
-    #[serde(deserialize_with = "lean_meta")]
-    pub metadata: Meta,
+    pub metadata: LeanMeta,
     /// Desired state.
     #[serde(default, deserialize_with = "null_default")]
     pub spec: NodeSpec,
@@ -72,10 +71,6 @@ impl Node {
     pub fn has_taint(&self, key: &str) -> bool {
         self.spec.taints.iter().any(|taint| taint.key == key)
     }
-}
-
-fn lean_meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meta, D::Error> {
-    Meta::lean(deserializer, |_| false)
 }
 
 fn conditions<'de, D: Deserializer<'de>>(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{controller_value, null_default, object};
-use crate::{ConditionStatus, Index, Kind, Meta, Text, Timestamp};
+use crate::{ConditionStatus, Index, Kind, LeanMeta, Text, Timestamp};
 
 /// The index of pods (and ReplicaSets) by the UID of their controller;
 /// [`controller_value`](super::controller_value) makes its values.
@@ -19,11 +19,11 @@ const ANNOTATIONS_READ: &[&str] = &["controller.kubernetes.io/pod-deletion-cost"
 const CONDITIONS_READ: &[&str] = &["Ready", "DisruptionTarget"];
 
 /// A pod.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Pod {
     /// Metadata, with only the annotations that some controller reads.
     #[serde(deserialize_with = "lean_meta")]
-    pub metadata: Meta,
+    pub metadata: LeanMeta,
     /// Desired state.
     #[serde(default, deserialize_with = "null_default")]
     pub spec: PodSpec,
@@ -189,8 +189,8 @@ impl Pod {
     }
 }
 
-fn lean_meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meta, D::Error> {
-    Meta::lean(deserializer, |key| ANNOTATIONS_READ.contains(&key))
+fn lean_meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LeanMeta, D::Error> {
+    LeanMeta::with_annotations(deserializer, |key| ANNOTATIONS_READ.contains(&key))
 }
 
 fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[PodCondition]>, D::Error> {

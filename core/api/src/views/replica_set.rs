@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deployment::{is_zero, is_zero_i64};
 use super::{BY_CONTROLLER, controller_value, null_default, object};
-use crate::{Condition, Index, Kind, LabelSelector, Meta, Template};
+use crate::{Condition, Index, Kind, LabelSelector, Lossless, Meta, Template};
 
 /// A ReplicaSet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct ReplicaSet {
     pub spec: ReplicaSetSpec,
     /// Observed state.
     #[serde(default, deserialize_with = "null_default")]
-    pub status: ReplicaSetStatus,
+    pub status: Lossless<ReplicaSetStatus>,
 }
 
 /// Desired state of a ReplicaSet.
@@ -69,7 +69,7 @@ pub struct ReplicaSetStatus {
         deserialize_with = "null_default",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<Lossless<Condition>>,
 }
 
 object!(

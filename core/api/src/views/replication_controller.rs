@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deployment::{is_zero, is_zero_i64};
 use super::{null_default, object};
-use crate::{Condition, Kind, Labels, Meta, Template};
+use crate::{Condition, Kind, Labels, Lossless, Meta, Template};
 
 /// A ReplicationController.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct ReplicationController {
     pub spec: ReplicationControllerSpec,
     /// Observed state.
     #[serde(default, deserialize_with = "null_default")]
-    pub status: ReplicationControllerStatus,
+    pub status: Lossless<ReplicationControllerStatus>,
 }
 
 /// Desired state of a ReplicationController.
@@ -70,7 +70,7 @@ pub struct ReplicationControllerStatus {
         deserialize_with = "null_default",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<Lossless<Condition>>,
 }
 
 object!(

@@ -86,10 +86,10 @@ fn nulls_read_as_absent_wherever_upstream_may_write_them() {
         "spec":{"initContainers":null,"nodeName":null},
         "status":{"phase":null,"conditions":null,"containerStatuses":null,
         "initContainerStatuses":null}}"#;
-    assert_eq!(
-        round_trip::<Pod>(pod),
-        r#"{"metadata":{"name":"a"},"spec":{},"status":{"phase":""}}"#
-    );
+    let pod = Pod::decode(pod.as_bytes()).unwrap();
+    assert!(pod.metadata.name == "a" && pod.metadata.labels.is_empty());
+    let parts = serde_json::to_string(&(&pod.spec, &pod.status)).unwrap();
+    assert_eq!(parts, r#"[{},{"phase":""}]"#);
     let deployment = r#"{"metadata":{"name":"a"},"spec":{"replicas":null,"selector":null,
         "template":null,"strategy":null,"minReadySeconds":null,"paused":null},
         "status":{"conditions":null,"collisionCount":null}}"#;

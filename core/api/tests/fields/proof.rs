@@ -7,15 +7,18 @@
 
 use flyball_api::selector::{LabelSelector, LabelSelectorRequirement};
 use flyball_api::views::{
-    ContainerStatus, Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, Event,
-    EventSource, InitContainer, Job, JobCondition, JobSpec, JobStatus, Lease, LeaseSpec, Namespace,
-    NamespaceStatus, Node, NodeCondition, NodeSpec, NodeStatus, ObjectReference, Pod, PodCondition,
-    PodSpec, PodStatus, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus, ReplicationController,
-    ReplicationControllerSpec, ReplicationControllerStatus, RollingUpdateDeployment, Taint,
+    AggregationRule, ClusterRole, ClusterRoleBinding, ConfigMap, ContainerStatus, Deployment,
+    DeploymentSpec, DeploymentStatus, DeploymentStrategy, Event, EventSource, InitContainer, Job,
+    JobCondition, JobSpec, JobStatus, Lease, LeaseSpec, Namespace, NamespaceStatus, Node,
+    NodeCondition, NodeSpec, NodeStatus, ObjectReference, Pod, PodCondition, PodSpec, PodStatus,
+    PolicyRule, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus, ReplicationController,
+    ReplicationControllerSpec, ReplicationControllerStatus, Role, RoleBinding, RoleRef,
+    RollingUpdateDeployment, ServiceAccount, Subject, Taint,
 };
-use flyball_api::{Condition, Object, OwnerReference};
+use flyball_api::{Condition, LeanMeta, Object, OwnerReference};
 use k8s_openapi::api::{
     apps::v1 as apps, batch::v1 as batch, coordination::v1 as coordination, core::v1 as core,
+    rbac::v1 as rbac,
 };
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
 use serde::Serialize;
@@ -47,6 +50,49 @@ where
     View: Object + Serialize,
     Upstream: Resource<Scope: Scope> + Serialize + DeserializeOwned,
 {
+    let ours = prove_shown::<View, Upstream>(|view| serde_json::to_string(view).unwrap());
+    for field in METADATA {
+        let is_read = ours["metadata"].get(field).is_some();
+        assert!(is_read, "{} {field}", View::kind());
+    }
+    assert_full::<OwnerReference>(&ours, "/metadata/ownerReferences/0");
+    let is_carried = ours["metadata"].get("generateName").is_some();
+    assert!(is_carried, "unknown fields travel");
+    assert_eq!(ours["metadata"].get("managedFields"), None);
+    ours
+}
+
+/// Proves a view whose metadata is lean and has no JSON; `show` is the JSON of the rest.
+fn prove_lean<View, Upstream>(
+    show: fn(&View) -> String,
+    metadata: fn(&View) -> &LeanMeta,
+    annotations: usize,
+) -> Value
+where
+    View: Object,
+    Upstream: Resource<Scope: Scope> + Serialize + DeserializeOwned,
+{
+    let view = View::decode(theirs::<Upstream>().to_string().as_bytes()).unwrap();
+    let meta = metadata(&view);
+    assert!(!meta.name.is_empty() && !meta.uid.is_empty() && !meta.resource_version.is_empty());
+    assert!(meta.generation != 0 && meta.deletion_grace_period_seconds.is_some());
+    assert!(meta.creation_timestamp.is_some() && meta.deletion_timestamp.is_some());
+    assert!(!meta.labels.is_empty() && !meta.finalizers.is_empty());
+    assert_eq!(meta.owner_references.len(), 1);
+    assert_eq!(meta.annotations.iter().count(), annotations);
+    prove_shown::<View, Upstream>(show)
+}
+
+/// An object of upstream's type with every field filled.
+fn theirs<Upstream: Serialize + DeserializeOwned>() -> Value {
+    serde_json::to_value(full::<Upstream>()).unwrap()
+}
+
+fn prove_shown<View, Upstream>(show: impl Fn(&View) -> String) -> Value
+where
+    View: Object,
+    Upstream: Resource<Scope: Scope> + Serialize + DeserializeOwned,
+{
     let kind = View::kind();
     assert_eq!(kind.group, Upstream::GROUP);
     assert_eq!(kind.version, Upstream::VERSION);
@@ -55,32 +101,14 @@ where
     assert_eq!(kind.api_version(), Upstream::API_VERSION);
     assert_eq!(kind.namespaced, <Upstream::Scope as Scope>::NAMESPACED);
 
-    let theirs = serde_json::to_value(full::<Upstream>()).unwrap();
+    let theirs = theirs::<Upstream>();
     let view = View::decode(theirs.to_string().as_bytes()).unwrap();
     // As text and back: opaque parts cannot be turned into a value directly.
-    let ours: Value = serde_json::from_str(&serde_json::to_string(&view).unwrap()).unwrap();
+    let ours: Value = serde_json::from_str(&show(&view)).unwrap();
     assert_within(&ours, &theirs, kind.kind);
 
     let understood: Upstream = serde_json::from_value(ours.clone()).unwrap();
     assert_within(&ours, &serde_json::to_value(understood).unwrap(), kind.kind);
-
-    let lean = ["Pod", "Node", "Job"].contains(&kind.kind);
-    for field in METADATA {
-        let unread = lean && field == "annotations" && kind.kind != "Pod";
-        assert_eq!(
-            ours["metadata"].get(field).is_some(),
-            !unread,
-            "{} {field}",
-            kind.kind
-        );
-    }
-    assert_full::<OwnerReference>(&ours, "/metadata/ownerReferences/0");
-    assert_eq!(
-        ours["metadata"].get("generateName").is_some(),
-        !lean,
-        "unknown fields travel"
-    );
-    assert_eq!(ours["metadata"].get("managedFields"), None);
     ours
 }
 
@@ -121,8 +149,11 @@ fn assert_full<T: for<'a> serde::Deserialize<'a>>(json: &Value, pointer: &str) {
 
 #[test]
 fn every_field_of_pod_exists_upstream() {
-    let pod = prove::<Pod, core::Pod>();
-    assert_full::<Pod>(&pod, "");
+    let pod = prove_lean::<Pod, core::Pod>(
+        |view| shown(&view.spec, &view.status),
+        |view| &view.metadata,
+        1,
+    );
     assert_full::<PodSpec>(&pod, "/spec");
     assert_full::<InitContainer>(&pod, "/spec/initContainers/0");
     assert_full::<PodStatus>(&pod, "/status");
@@ -186,8 +217,11 @@ fn every_field_of_namespace_exists_upstream() {
 
 #[test]
 fn every_field_of_node_exists_upstream() {
-    let node = prove::<Node, core::Node>();
-    assert_full::<Node>(&node, "");
+    let node = prove_lean::<Node, core::Node>(
+        |view| shown(&view.spec, &view.status),
+        |view| &view.metadata,
+        0,
+    );
     assert_full::<NodeSpec>(&node, "/spec");
     assert_full::<Taint>(&node, "/spec/taints/0");
     assert_full::<NodeStatus>(&node, "/status");
@@ -196,11 +230,47 @@ fn every_field_of_node_exists_upstream() {
 
 #[test]
 fn every_field_of_job_exists_upstream() {
-    let job = prove::<Job, batch::Job>();
-    assert_full::<Job>(&job, "");
+    let job = prove_lean::<Job, batch::Job>(
+        |view| shown(&view.spec, &view.status),
+        |view| &view.metadata,
+        0,
+    );
     assert_full::<JobSpec>(&job, "/spec");
     assert_full::<JobStatus>(&job, "/status");
     assert_full::<JobCondition>(&job, "/status/conditions/0");
+}
+
+#[test]
+fn every_field_of_roles_and_bindings_exists_upstream() {
+    let role = prove::<ClusterRole, rbac::ClusterRole>();
+    assert_full::<ClusterRole>(&role, "");
+    assert_full::<PolicyRule>(&role, "/rules/0");
+    assert_full::<AggregationRule>(&role, "/aggregationRule");
+    assert_full::<Role>(&prove::<Role, rbac::Role>(), "");
+    let binding = prove::<RoleBinding, rbac::RoleBinding>();
+    assert_full::<RoleBinding>(&binding, "");
+    assert_full::<Subject>(&binding, "/subjects/0");
+    assert_full::<RoleRef>(&binding, "/roleRef");
+    let binding = prove::<ClusterRoleBinding, rbac::ClusterRoleBinding>();
+    assert_full::<ClusterRoleBinding>(&binding, "");
+}
+
+#[test]
+fn accounts_and_config_maps_are_read_by_their_metadata() {
+    let none = |_: &_| "{}".to_owned();
+    prove_lean::<ServiceAccount, core::ServiceAccount>(none, |view| &view.metadata, 0);
+    let none = |_: &_| "{}".to_owned();
+    prove_lean::<ConfigMap, core::ConfigMap>(none, |view| &view.metadata, 0);
+}
+
+/// The JSON of a view without its metadata.
+fn shown(spec: &impl Serialize, status: &impl Serialize) -> String {
+    let [spec, status] = [serde_json::to_string(spec), serde_json::to_string(status)];
+    format!(
+        r#"{{"spec":{},"status":{}}}"#,
+        spec.unwrap(),
+        status.unwrap()
+    )
 }
 
 /// One type serves the conditions of all workloads; only Deployments have an update time.

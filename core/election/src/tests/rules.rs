@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flyball_api::views::{Lease, LeaseSpec};
-use flyball_api::{Meta, MicroTime, Timestamp};
+use flyball_api::{LeanMeta, MicroTime, Timestamp};
 
 use crate::{BadSettings, Command, Election, Heard, Role, Settings};
 
@@ -45,11 +45,12 @@ fn held(holder: &str, version: &str, renewed: u64) -> Lease {
 }
 
 fn lease(spec: LeaseSpec, version: &str) -> Lease {
+    let metadata = LeanMeta {
+        resource_version: version.into(),
+        ..LeanMeta::default()
+    };
     Lease {
-        metadata: Meta {
-            resource_version: version.into(),
-            ..Meta::default()
-        },
+        metadata: metadata.into(),
         spec,
     }
 }

@@ -1,7 +1,7 @@
 //! One Lease as the server keeps it: writes against a version, nothing else.
 
 use flyball_api::views::{Lease, LeaseSpec};
-use flyball_api::{Meta, Text};
+use flyball_api::{LeanMeta, Text};
 
 use crate::Command;
 
@@ -38,12 +38,12 @@ impl Server {
     fn store(&mut self, spec: &LeaseSpec) -> Reply {
         self.revision += 1;
         let resource_version = Text::from(self.revision.to_string());
-        let metadata = Meta {
+        let metadata = LeanMeta {
             resource_version,
-            ..Meta::default()
+            ..LeanMeta::default()
         };
         let lease = Lease {
-            metadata,
+            metadata: metadata.into(),
             spec: spec.clone(),
         };
         self.lease = Some(lease.clone());

@@ -1,6 +1,9 @@
 //! A whole informer against a model of the server that drops, delays, repeats, forgets and lies
 //! dead, but never invents: whatever happens, the cache is a state that the server had, changes add
 //! up, and once the trouble ends the cache is what the server has.
+//!
+//! The server may also be restored from a backup. The cache is then in doubt until a consistent list
+//! is complete. From that moment on it is a state of the new history.
 
 mod server;
 
@@ -26,6 +29,10 @@ enum Op {
     FailNext(usize),
     Lag(u64),
     Restart,
+    Relist,
+    Reopen,
+    /// The server goes back by so many versions; the connection may survive.
+    Restore(u64, bool),
     Take(usize),
     Resync,
 }
@@ -71,6 +78,9 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (0..FAILURES.len()).prop_map(Op::FailNext),
         1 => (0..4u64).prop_map(Op::Lag),
         1 => Just(Op::Restart),
+        1 => Just(Op::Relist),
+        1 => Just(Op::Reopen),
+        1 => (1..12u64, any::<bool>()).prop_map(|(back, survives)| Op::Restore(back, survives)),
         3 => (1..4usize).prop_map(Op::Take),
         1 => Just(Op::Resync),
     ]
@@ -93,18 +103,24 @@ struct World {
     last_line: Option<String>,
     now: Duration,
     told: State,
+    /// Whether the cache may hold something of a lost history.
+    in_doubt: bool,
+    /// Whether the list under way is consistent, and was begun in the present history.
+    consistent: bool,
 }
 
 impl World {
-    fn new(streams: bool, pages_always: bool) -> Self {
+    fn new(streams: bool) -> Self {
         let mut world = Self {
-            server: Server::new(streams, pages_always),
+            server: Server::new(streams),
             informer: Informer::new(),
             request: Request::None,
             fail_next: None,
             last_line: None,
             now: Duration::ZERO,
             told: State::new(),
+            in_doubt: false,
+            consistent: false,
         };
         world.give(Input::Start);
         world
@@ -112,11 +128,28 @@ impl World {
 
     fn give(&mut self, input: Input<'_>) {
         self.now += Duration::from_millis(300);
-        let (command, _) = self.informer.step(input, self.now, 0.5);
-        match command {
+        let stepped = self.informer.step(input, self.now, 0.5);
+        if stepped.sign.is_some() {
+            assert!(self.server.restores > 0, "{:?}", stepped.sign);
+        }
+        if stepped.listed {
+            self.in_doubt &= !self.consistent;
+        }
+        match stepped.command {
             None => {}
-            Some(Command::List(request)) => self.request = Request::List(request),
-            Some(Command::Watch(request)) => self.request = Request::Watch(request),
+            Some(Command::List(request)) => {
+                let is_first = request.continue_token.is_none();
+                self.consistent = match is_first {
+                    true => request.resource_version.is_none(),
+                    false => self.consistent,
+                };
+                self.request = Request::List(request);
+            }
+            Some(Command::Watch(request)) => {
+                self.consistent =
+                    request.send_initial_events && request.resource_version.is_empty();
+                self.request = Request::Watch(request);
+            }
             Some(Command::Wait(_)) => self.request = Request::None,
         }
         self.check_view();
@@ -125,6 +158,10 @@ impl World {
     /// The cache is exactly what the server had at the version that the cache claims.
     fn check_view(&self) {
         let view = self.informer.store();
+        assert_eq!(view.is_complete(), !view.seen().is_empty());
+        if self.in_doubt {
+            return;
+        }
         let cached: Vec<_> = view.list("").map(|thing| (**thing).clone()).collect();
         if view.seen().is_empty() {
             assert!(cached.is_empty());
@@ -268,14 +305,37 @@ impl World {
             Op::FailNext(failure) => self.fail_next = Some(failure),
             Op::Lag(lag) => self.server.lag = lag,
             Op::Restart => self.give(Input::Start),
+            Op::Relist => self.give(Input::Relist),
+            Op::Reopen => self.give(Input::Reopen),
+            Op::Restore(back, survives) => self.restore(back, survives),
             Op::Take(max) => self.take(max),
             Op::Resync => self.informer.resync(),
         }
     }
 
-    /// No more trouble: everything must come right, and soon.
+    fn restore(&mut self, versions_back: u64, survives: bool) {
+        self.server.restore(versions_back);
+        self.in_doubt = true;
+        self.consistent &= match &self.request {
+            Request::List(request) => request.continue_token.is_none(),
+            Request::Watch(_) => true,
+            Request::None | Request::Stream(_) => false,
+        };
+        let version = self.server.version;
+        match &mut self.request {
+            Request::Stream(stream) if survives => stream.sent = stream.sent.min(version),
+            Request::Stream(_) => self.fail(flyball_api::ApiError::transport("reset")),
+            Request::None | Request::List(_) | Request::Watch(_) => {}
+        }
+    }
+
+    /// No more trouble: everything must come right, and soon. Where the server has overtaken the
+    /// lost history, versions show nothing: only a relist helps.
     fn settle(&mut self) {
         self.fail_next = None;
+        if self.in_doubt {
+            self.give(Input::Relist);
+        }
         for _ in 0..200 {
             if self.pump() {
                 continue;
@@ -285,7 +345,9 @@ impl World {
             let view = self.informer.store();
             assert!(view.list("").map(|thing| &**thing).eq(state.values()));
             assert_eq!(self.told, state);
-            assert!(self.informer.readiness(self.now).synced);
+            let readiness = self.informer.readiness(self.now);
+            assert!(readiness.synced && !self.in_doubt);
+            assert_eq!(readiness.out_of_touch, None);
             return;
         }
         panic!("still not settled");
@@ -297,10 +359,9 @@ proptest! {
     #[test]
     fn the_cache_is_always_a_state_of_the_server_and_ends_up_as_its_present_one(
         streams in any::<bool>(),
-        pages_always in any::<bool>(),
         ops in prop::collection::vec(op(), 1..80),
     ) {
-        let mut world = World::new(streams, pages_always);
+        let mut world = World::new(streams);
         for op in ops {
             world.act(op);
         }
@@ -314,37 +375,54 @@ proptest! {
 
 #[test]
 fn repeated_and_outdated_events_do_not_move_the_cache_back() {
-    let mut world = World::new(true, false);
+    let mut world = World::new(true);
     world.server.put("a");
     world.settle();
     let first = world.server.state()["a"].clone();
     world.act(Op::Recreate(0));
     world.settle();
-    let seen = |world: &World| {
-        world
-            .informer
-            .store()
-            .get("n", "a")
-            .unwrap()
-            .version
-            .clone()
-    };
-    let version = seen(&world);
+    let last = world.server.state()["a"].clone();
     for line in [
+        last.event("ADDED"),
+        last.event("MODIFIED"),
         first.event("MODIFIED"),
         first.clone().at(3).event("DELETED"),
     ] {
         world
             .informer
             .step(Input::Event(line.as_bytes()), world.now, 0.5);
-        assert_eq!(seen(&world), version);
+        assert_eq!(**world.informer.store().get("n", "a").unwrap(), last);
     }
     assert_eq!(world.informer.changes_pending(), 0);
 }
 
 #[test]
+fn a_restored_server_is_noticed_by_the_watch_and_its_state_replaces_the_cache() {
+    for (streams, survives) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut world = World::new(streams);
+        world.server.put("a");
+        world.server.put("b");
+        world.settle();
+        world.act(Op::Put(0));
+        world.act(Op::Put(2));
+        world.settle();
+        assert_eq!(world.informer.version(), "5");
+        world.restore(2, survives);
+        // The very version that "a" had in the lost history, but another state.
+        world.act(Op::Put(0));
+        assert!(world.in_doubt);
+        (0..20).for_each(|_| {
+            world.pump();
+        });
+        assert!(!world.in_doubt);
+        assert_eq!(world.informer.version(), "4");
+        world.settle();
+    }
+}
+
+#[test]
 fn readiness_says_why_and_for_how_long() {
-    let mut world = World::new(true, false);
+    let mut world = World::new(true);
     let at = |world: &World| world.informer.readiness(world.now + Duration::from_secs(9));
     assert_eq!(
         at(&world).why.as_deref(),
@@ -358,7 +436,9 @@ fn readiness_says_why_and_for_how_long() {
             .unwrap()
             .starts_with("things.test: streamed list failed: so it is")
     );
+    world.now += Duration::from_secs(100);
     world.settle();
+    assert!(at(&world).since < Duration::from_secs(100));
     assert_eq!(
         (at(&world).synced, at(&world).why, at(&world).last_error),
         (true, None, None)
@@ -373,7 +453,7 @@ fn readiness_says_why_and_for_how_long() {
 
 #[test]
 fn a_resync_delivers_every_object_without_asking_the_server() {
-    let mut world = World::new(true, false);
+    let mut world = World::new(true);
     world.server.put("a");
     world.server.put("b");
     world.settle();

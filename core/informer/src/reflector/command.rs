@@ -9,6 +9,15 @@ use flyball_api::ApiError;
 pub enum Input<'a> {
     /// Begin. Also begins anew, whatever was going on; the cache keeps serving meanwhile.
     Start,
+    /// List again, consistently, by requests made from now on. The request under way is dropped;
+    /// the cache keeps serving. Every retry is consistent too, until one list is complete. Ignored
+    /// before the start.
+    Relist,
+    /// The connection is suspect: make the request under way once more. A watch goes on from the
+    /// last version, a list begins again. Ignored if no request is under way.
+    Reopen,
+    /// The server answers again. A wait that it did not ask for ends at once.
+    Retry,
     /// The whole body of the answer to a [`Command::List`].
     Page(&'a [u8]),
     /// The answer to a [`Command::Watch`] has begun: the server accepted it.
@@ -39,7 +48,7 @@ pub enum Command {
 /// A list, or a page of one, of all objects of the kind.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ListRequest {
-    /// `Some("0")`: any state will do. Another version: a state not older. `None`: the newest.
+    /// A state not older than this version; `None` for the newest state.
     pub resource_version: Option<String>,
     /// How many objects the page may have; `None` for all.
     pub limit: Option<u32>,

@@ -6,7 +6,7 @@ use flyball_api::{ApiError, Object, Text};
 
 use super::fault::Fault;
 use super::page::read_page;
-use super::{Command, ListRequest, Moment, Next, Outcome, Problem, Reflector, State, admit};
+use super::{Command, ListRequest, Moment, Next, Outcome, Problem, Reflector, Sign, State, admit};
 use crate::StoreView;
 use crate::store::objects::Objects;
 
@@ -18,53 +18,46 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A list under way.
 pub(super) struct Listing<T> {
-    request: ListRequest,
+    first: ListRequest,
     asked_at: Duration,
     gathered: Objects<T>,
-    /// The version that the first page gave for the whole list.
+    /// The version that the first page gave for the whole list; `None` until that page came.
     version: Option<Text>,
-    /// Whether the list asked for any state, the one case in which a server with a cache of its
-    /// own never gives pages.
-    any_state: bool,
 }
 
 impl<T> Listing<T> {
     pub(super) fn deadline(&self) -> Duration {
         self.asked_at + PATIENCE
     }
+
+    /// The request for the first page.
+    pub(super) fn first_page(&self) -> &ListRequest {
+        &self.first
+    }
 }
 
 impl<T: Object> Reflector<T> {
-    /// Asks for the first page.
+    /// Asks for the first page of a consistent list, or for the whole of another in one piece:
+    /// servers answer the latter from their own cache, which does not page.
     pub(super) fn list(&mut self, moment: Moment) -> Outcome<T> {
-        let (resource_version, limit) = match self.version.as_str() {
-            _ if self.version_unusable => (None, Some(PAGE_SIZE)),
-            "" => (Some("0".to_owned()), Some(PAGE_SIZE)),
-            // Servers answer such a list from their own cache only if it is not to be paged.
-            version => (
-                Some(version.to_owned()),
-                self.server_pages.then_some(PAGE_SIZE),
-            ),
+        let version = self.not_older_than().map(str::to_owned);
+        let request = ListRequest {
+            limit: version.is_none().then_some(PAGE_SIZE),
+            resource_version: version,
+            continue_token: None,
         };
-        self.list_by(
-            ListRequest {
-                resource_version,
-                limit,
-                continue_token: None,
-            },
-            moment,
-        )
+        self.list_by(request, moment)
     }
 
-    fn list_by(&mut self, request: ListRequest, moment: Moment) -> Outcome<T> {
+    /// Asks for the first page by the given request.
+    pub(super) fn list_by(&mut self, first: ListRequest, moment: Moment) -> Outcome<T> {
         self.state = State::Listing(Listing {
-            any_state: request.resource_version.as_deref() == Some("0"),
-            request: request.clone(),
+            first: first.clone(),
             asked_at: moment.now,
             gathered: Objects::default(),
             version: None,
         });
-        Outcome::command(Command::List(request))
+        Outcome::command(Command::List(first))
     }
 
     /// A page came.
@@ -77,6 +70,7 @@ impl<T: Object> Reflector<T> {
         let State::Listing(mut listing) = std::mem::replace(&mut self.state, State::Idle) else {
             return Outcome::nothing();
         };
+        let cached = self.shareable(cached);
         let (pool, gathered) = (&mut self.pool, &mut listing.gathered);
         let read = read_page(body, &self.types, |object| {
             gathered.put(admit(object, pool, cached));
@@ -84,9 +78,11 @@ impl<T: Object> Reflector<T> {
         let page = match read {
             Ok(page) => page,
             Err(what) => {
+                self.contact.lose(moment.now);
                 return self.wait(Next::List, Problem::MalformedList(what), None, moment);
             }
         };
+        self.contact.regain();
         let version = listing.version.get_or_insert(page.version).clone();
         if page.continue_token.is_empty() {
             let done = self.listed(listing.gathered, version);
@@ -95,13 +91,11 @@ impl<T: Object> Reflector<T> {
                 ..done
             };
         }
-        self.server_pages |= listing.any_state;
         let next = ListRequest {
             resource_version: None,
-            limit: listing.request.limit,
+            limit: listing.first.limit,
             continue_token: Some(page.continue_token),
         };
-        listing.request = next.clone();
         listing.asked_at = moment.now;
         self.state = State::Listing(listing);
         Outcome::command(Command::List(next))
@@ -114,16 +108,16 @@ impl<T: Object> Reflector<T> {
         };
         let problem = Problem::ListFailed(error.clone());
         match Fault::of(error) {
-            Fault::Expired if listing.request.continue_token.is_some() => {
+            Fault::Expired if listing.version.is_some() => {
                 // The list grew too old while it was read page by page; in one piece it cannot.
-                self.version_unusable = true;
+                self.newest_only = true;
                 let whole = self.list_by(ListRequest::default(), moment);
                 whole.with_notice(self.kind, problem, None)
             }
-            Fault::Expired | Fault::TooNew => {
-                self.version_unusable = true;
+            fault @ (Fault::Expired | Fault::TooNew) => {
                 self.page_next = true;
-                self.list_again(problem, moment)
+                self.list_newest(problem, moment)
+                    .with_sign(Sign::of_fault(fault))
             }
             _ => self.wait(Next::List, problem, error.retry_after(), moment),
         }

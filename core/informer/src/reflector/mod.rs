@@ -17,11 +17,15 @@
 //!   watch (400, 422) is asked for pages from then on: a server does not learn to stream while it
 //!   runs, and a restart of this program asks anew. Any other failure of a streamed list makes the
 //!   next try a paged one, and the try after that a streamed one again.
-//! - **Versions.** The first list takes any state (`0`), later ones a state not older than the last
-//!   seen, so that the cache never goes back in time. A list for which that version is too old, or
-//!   any request for which it is too new (the server was restored, or lags), makes the next list ask
-//!   for the newest state. So does a list whose own version is too old to watch from: it came from a
-//!   cache that is stuck, and another like it would end the same way.
+//! - **Consistent lists.** The first list of a process asks for the newest state, without a
+//!   resourceVersion. So does each list after [`Input::Relist`] and after a sign of another history,
+//!   until one list is complete. So does a list after one whose version had expired, be it for the
+//!   list itself or for the watch that follows: the server's cache was stuck.
+//! - **Other lists** ask for a state not older than the last version seen.
+//! - **Another history.** A server restored from a backup gives the same versions to other states.
+//!   A consistent list therefore replaces the whole cache, even if its version is lower. It also
+//!   replaces objects of equal UID and resourceVersion. The step names each [`Sign`] of a restore:
+//!   a version that went back, or one that is too new for the server.
 //! - **Watches** begin where the last one ended. As long as that place exists, nothing is listed
 //!   again: not when the connection breaks, nor when the server is busy or away for a while.
 //! - **Doubt.** A line that cannot be read leaves the state unknown, so everything is listed again.
@@ -34,32 +38,39 @@
 
 mod backoff;
 mod command;
+mod contact;
 mod event;
 mod fault;
+mod gather;
 mod list;
 mod notice;
+mod outcome;
 mod page;
+mod sign;
 mod type_check;
 mod watch;
+mod watch_failure;
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::{Kind, Object, Pool, Text};
 
 use crate::StoreView;
-use crate::store::is_same_state;
 use crate::store::objects::Objects;
 use backoff::Backoff;
+use contact::Contact;
+use gather::{admit, shared};
 use list::Listing;
 use type_check::TypeCheck;
 use watch::Watching;
 
 pub use command::{Command, Input, ListRequest, WatchRequest};
 pub use notice::{Notice, Problem};
+pub(crate) use outcome::{Delta, Outcome};
+pub use sign::Sign;
 
 /// Keeps one kind's cache in step with the server; says what to ask and what to change.
 pub(crate) struct Reflector<T: Object> {
@@ -67,19 +78,18 @@ pub(crate) struct Reflector<T: Object> {
     state: State<T>,
     /// The newest version seen; empty before the first list.
     version: Text,
-    /// The server said that `version` is of no use: ask for the newest state instead.
-    version_unusable: bool,
+    /// The next list is consistent: it asks for the newest state, and trusts no cached object.
+    newest_only: bool,
     /// The version is that of a list; no watch has shown yet that it can go on from there.
     version_unproven: bool,
     /// The server does not stream lists.
     streaming_refused: bool,
     /// The last streamed list failed: page this time.
     page_next: bool,
-    /// The server gave pages even of a list of any state, so it has no cache to spare.
-    server_pages: bool,
     /// Watches in a row that brought nothing.
     fruitless: u32,
     backoff: Backoff,
+    contact: Contact,
     types: TypeCheck,
     pool: Pool,
 }
@@ -88,7 +98,12 @@ enum State<T> {
     Idle,
     Listing(Listing<T>),
     Watching(Watching<T>),
-    Waiting { until: Duration, then: Next },
+    Waiting {
+        until: Duration,
+        then: Next,
+        /// Whether the server asked for the wait.
+        is_asked: bool,
+    },
 }
 
 /// What to do after a wait.
@@ -98,25 +113,6 @@ enum Next {
     List,
     /// Watch on from where the last watch ended.
     Watch,
-}
-
-/// What a step leads to.
-pub(crate) struct Outcome<T> {
-    pub(crate) command: Option<Command>,
-    pub(crate) delta: Option<Delta<T>>,
-    /// Once the delta, if any, is applied, the cache is complete up to this version.
-    pub(crate) seen: Option<Text>,
-    pub(crate) notice: Option<Notice>,
-}
-
-/// What is to change in the cache.
-pub(crate) enum Delta<T> {
-    /// An object came or changed.
-    Put(Arc<T>),
-    /// An object went; this is its final state.
-    Delete(Arc<T>),
-    /// These and no others are the objects there are.
-    Replace(Objects<T>),
 }
 
 /// The instant and the random number of a step.
@@ -144,13 +140,13 @@ impl<T: Object> Reflector<T> {
             kind,
             state: State::Idle,
             version: Text::default(),
-            version_unusable: false,
+            newest_only: true,
             version_unproven: false,
             streaming_refused: false,
             page_next: false,
-            server_pages: false,
             fruitless: 0,
             backoff: Backoff::default(),
+            contact: Contact::default(),
             types,
             pool: Pool::default(),
         }
@@ -170,8 +166,21 @@ impl<T: Object> Reflector<T> {
     ) -> Outcome<T> {
         let moment = Moment { now, jitter };
         let is_due = self.deadline().is_some_and(|at| now >= at);
+        self.note_contact(&input, is_due, now);
         match (&mut self.state, input) {
             (_, Input::Start) => self.begin(moment),
+            (State::Idle, Input::Relist) => Outcome::nothing(),
+            (_, Input::Relist) => {
+                self.newest_only = true;
+                self.begin(moment)
+            }
+            (_, Input::Reopen) => self.reopen(moment),
+            (
+                State::Waiting {
+                    is_asked: false, ..
+                },
+                Input::Retry,
+            ) => self.deadline_passed(moment),
             (State::Listing(_), Input::Page(body)) => self.page(body, moment, cached),
             (State::Listing(_), Input::Failed(error)) => self.list_failed(error, moment),
             (State::Watching(watching), Input::WatchStarted) => {
@@ -224,7 +233,24 @@ impl<T: Object> Reflector<T> {
         }
     }
 
-    /// Waits, at least as long as the server asked for, and then goes on.
+    /// Makes the request under way once more; a list begins with its first page.
+    fn reopen(&mut self, moment: Moment) -> Outcome<T> {
+        match &self.state {
+            State::Idle | State::Waiting { .. } => Outcome::nothing(),
+            State::Listing(listing) => self.list_by(listing.first_page().clone(), moment),
+            State::Watching(watching) if watching.is_streamed_list() => self.stream(moment),
+            State::Watching(_) => self.watch(moment),
+        }
+    }
+
+    /// The version that the next list must not be older than; `None` for a consistent list.
+    fn not_older_than(&self) -> Option<&str> {
+        // `0` is no version: it stands for any state at all.
+        let usable = !self.newest_only && !matches!(self.version.as_str(), "" | "0");
+        usable.then_some(self.version.as_str())
+    }
+
+    /// Waits, about as long as the server asked for, and then goes on.
     fn wait(
         &mut self,
         then: Next,
@@ -232,13 +258,11 @@ impl<T: Object> Reflector<T> {
         at_least: Option<Duration>,
         moment: Moment,
     ) -> Outcome<T> {
-        let wait = self
-            .backoff
-            .next(moment.now, moment.jitter)
-            .max(at_least.unwrap_or_default());
+        let wait = self.backoff.next(moment.now, moment.jitter, at_least);
         self.state = State::Waiting {
             until: moment.now + wait,
             then,
+            is_asked: at_least.is_some(),
         };
         Outcome::command(Command::Wait(wait)).with_notice(self.kind, problem, Some(wait))
     }
@@ -249,64 +273,29 @@ impl<T: Object> Reflector<T> {
         if !self.backoff.is_fresh(moment.now) {
             return self.wait(Next::List, problem, None, moment);
         }
-        self.backoff.next(moment.now, moment.jitter);
+        self.backoff.next(moment.now, moment.jitter, None);
         self.begin(moment).with_notice(self.kind, problem, None)
+    }
+
+    /// Lists again, consistently.
+    fn list_newest(&mut self, problem: Problem, moment: Moment) -> Outcome<T> {
+        self.newest_only = true;
+        self.list_again(problem, moment)
     }
 
     /// A list is complete.
     fn listed(&mut self, objects: Objects<T>, version: Text) -> Outcome<T> {
+        let sign = Sign::went_back(&self.version, &version);
         self.version = version.clone();
-        self.version_unusable = false;
+        self.newest_only = false;
         self.version_unproven = true;
         self.fruitless = 0;
         let delta = Some(Delta::Replace(objects));
         Outcome {
             delta,
             seen: Some(version),
+            sign,
             ..Outcome::nothing()
-        }
-    }
-}
-
-/// Readies an object for the cache. A state that is cached already is not kept a second time.
-fn admit<T: Object>(object: T, pool: &mut Pool, cached: &StoreView<T>) -> Arc<T> {
-    match cached.get(object.namespace(), object.name()) {
-        Some(known) if is_same_state(&**known, &object) => known.clone(),
-        _ => shared(object, pool),
-    }
-}
-
-/// An object that shares with others what it has in common with them.
-fn shared<T: Object>(mut object: T, pool: &mut Pool) -> Arc<T> {
-    object.share(pool);
-    Arc::new(object)
-}
-
-impl<T> Outcome<T> {
-    fn nothing() -> Self {
-        Self {
-            command: None,
-            delta: None,
-            seen: None,
-            notice: None,
-        }
-    }
-
-    fn command(command: Command) -> Self {
-        Self {
-            command: Some(command),
-            ..Self::nothing()
-        }
-    }
-
-    fn with_notice(self, kind: Kind, problem: Problem, retry_in: Option<Duration>) -> Self {
-        Self {
-            notice: Some(Notice {
-                kind,
-                problem,
-                retry_in,
-            }),
-            ..self
         }
     }
 }

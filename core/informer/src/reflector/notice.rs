@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use flyball_api::{ApiError, Kind};
+use flyball_api::{ApiError, Kind, Text};
 
 /// Something went wrong between a kind's cache and the server. The reflector deals with it; this
 /// is for people.
@@ -69,6 +69,14 @@ pub enum Problem {
     /// A line of a watch could not be read.
     #[error("malformed watch event, listing again: {0}")]
     MalformedEvent(String),
+    /// A watch brought a version lower than one seen before.
+    #[error("version went back from {seen} to {told}, listing again")]
+    VersionWentBack {
+        /// The newest version seen before.
+        seen: Text,
+        /// The lower version.
+        told: Text,
+    },
     /// An object of another kind came and was dropped.
     #[error("unexpected object dropped: {0}")]
     ForeignObject(String),

@@ -1,5 +1,12 @@
 //! Scripts: what the server says, and what the reflector then asks for.
 
+mod contact;
+mod relist;
+mod reopen;
+mod signs;
+
+use std::sync::Arc;
+
 use flyball_api::{ApiError, Status};
 
 use super::*;
@@ -12,6 +19,8 @@ struct Script {
     now: Duration,
     /// The commands since the last look, and what was noticed.
     said: Vec<String>,
+    /// The signs since the last look.
+    signs: Vec<Sign>,
 }
 
 impl Script {
@@ -20,22 +29,25 @@ impl Script {
             informer: Informer::new(),
             now: Duration::ZERO,
             said: Vec::new(),
+            signs: Vec::new(),
         }
     }
 
     fn give(&mut self, input: Input<'_>) -> &mut Self {
-        let (command, notice) = self.informer.step(input, self.now, 0.0);
+        let stepped = self.informer.step(input, self.now, 0.0);
+        self.signs.extend(stepped.sign);
         self.said
-            .extend(notice.map(|notice| format!("! {}", notice.problem)));
-        self.said.extend(command.map(|command| match command {
-            Command::List(list) => format!("list {}", text(&list.query())),
-            Command::Watch(watch) => {
-                let mut query = watch.query();
-                query.retain(|(key, _)| !matches!(*key, "watch" | "allowWatchBookmarks"));
-                format!("watch {}", text(&query))
-            }
-            Command::Wait(wait) => format!("wait {} ms", wait.as_millis()),
-        }));
+            .extend(stepped.notice.map(|notice| format!("! {}", notice.problem)));
+        self.said
+            .extend(stepped.command.map(|command| match command {
+                Command::List(list) => format!("list {}", text(&list.query())),
+                Command::Watch(watch) => {
+                    let mut query = watch.query();
+                    query.retain(|(key, _)| !matches!(*key, "watch" | "allowWatchBookmarks"));
+                    format!("watch {}", text(&query))
+                }
+                Command::Wait(wait) => format!("wait {} ms", wait.as_millis()),
+            }));
         self
     }
 
@@ -100,6 +112,12 @@ impl Script {
         self
     }
 
+    /// The signs since the last look.
+    fn shows(&mut self, expected: &[Sign]) -> &mut Self {
+        assert_eq!(std::mem::take(&mut self.signs), expected);
+        self
+    }
+
     fn caches(&mut self, names: &[&str], version: &str) -> &mut Self {
         let view = self.informer.store();
         let cached: Vec<_> = view.list("").map(|thing| thing.name.as_str()).collect();
@@ -149,7 +167,8 @@ const STREAM: &str =
     "watch timeoutSeconds=300&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
 const STREAM_10: &str = "watch timeoutSeconds=300&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=10";
 const WATCH_10: &str = "watch timeoutSeconds=300&resourceVersion=10";
-const LIST_ANY: &str = "list limit=500&resourceVersion=0";
+/// The first page of a consistent list.
+const LIST: &str = "list limit=500";
 
 #[test]
 fn a_streamed_list_fills_the_cache_in_one_step_and_goes_on_as_the_watch() {
@@ -190,7 +209,7 @@ fn a_server_that_refuses_to_stream_is_asked_for_pages_ever_after() {
         script
             .start()
             .fail(code, reason)
-            .says(&[STREAM, &refused, LIST_ANY]);
+            .says(&[STREAM, &refused, LIST]);
         script
             .page("10", "", &["a"])
             .says(&[WATCH_10])
@@ -215,7 +234,7 @@ fn other_failures_of_a_streamed_list_make_the_next_try_a_paged_one() {
         "! streamed list failed: InternalError",
         "wait 800 ms",
     ]);
-    script.deadline().says(&[LIST_ANY]);
+    script.deadline().says(&[LIST]);
     script
         .fail(403, "Forbidden")
         .says(&["! list failed: Forbidden", "wait 1600 ms"]);
@@ -285,14 +304,14 @@ fn lists_go_on_page_by_page_and_count_only_when_complete() {
         .page("12", "", &["c"])
         .says(&[WATCH_10])
         .caches(&["a", "b", "c"], "10");
-    // This server pages lists of any state, so it may as well page the others.
+    // A server answers a list not older than a version from its cache, in one piece.
     script
         .give(Input::WatchStarted)
         .bookmark("11")
         .error_event(410, "Gone");
     script.says(&[
         "! watch expired, listing again: Gone",
-        "list limit=500&resourceVersion=11",
+        "list resourceVersion=11",
     ]);
 }
 
@@ -318,7 +337,7 @@ fn a_list_at_a_version_that_is_too_old_or_too_new_asks_for_the_newest() {
         let mut script = Script::watching_by_pages();
         script.give(Input::Start).says(&["list resourceVersion=10"]);
         script.give(Input::Failed(&error));
-        assert_eq!(script.said.pop().as_deref(), Some("list limit=500"));
+        assert_eq!(script.said.pop().as_deref(), Some(LIST));
         // Once the newest state is there its version is good again.
         script
             .page("3", "", &["b"])
@@ -370,7 +389,7 @@ fn a_list_too_old_to_watch_from_makes_the_next_one_ask_for_the_newest() {
         .give(Input::WatchStarted);
     script.said.clear();
     script.error_event(410, "Expired");
-    script.says(&["! watch expired, listing again: Expired", "list limit=500"]);
+    script.says(&["! watch expired, listing again: Expired", LIST]);
 }
 
 #[test]
@@ -420,16 +439,43 @@ fn a_server_that_asks_for_time_gets_it() {
 }
 
 #[test]
+fn no_server_keeps_a_cache_waiting_for_minutes() {
+    let hours = ApiError::from_response(429, Some("7200"), b"");
+    let mut script = Script::watching();
+    script.pass(400).give(Input::WatchEnded);
+    script.give(Input::Failed(&hours));
+    assert_eq!(script.said.pop().as_deref(), Some("wait 30000 ms"));
+    // The same for lists, streamed and paged.
+    for (mut script, begun) in [
+        (Script::watching(), STREAM_10),
+        (Script::watching_by_pages(), "list resourceVersion=10"),
+    ] {
+        script.start().says(&[begun]).give(Input::Failed(&hours));
+        assert_eq!(script.said.pop().as_deref(), Some("wait 30000 ms"));
+    }
+}
+
+#[test]
 fn other_refusals_and_error_events_lead_to_a_list_after_a_wait() {
     let mut script = Script::watching();
     script
         .pass(400)
         .give(Input::WatchEnded)
-        .fail(403, "Forbidden");
+        .fail(404, "NotFound");
     script
-        .says(&[WATCH_10, "! watch failed: Forbidden", "wait 800 ms"])
+        .says(&[WATCH_10, "! watch failed: NotFound", "wait 800 ms"])
         .deadline();
     script.says(&[STREAM_10]);
+    // A server that starts refuses everyone, and the version is as good as before.
+    let mut script = Script::watching();
+    script.pass(400).give(Input::WatchEnded);
+    script.fail(403, "Forbidden").deadline();
+    script.says(&[
+        WATCH_10,
+        "! watch failed: Forbidden",
+        "wait 800 ms",
+        WATCH_10,
+    ]);
     let mut script = Script::watching();
     script.error_event(500, "InternalError").deadline();
     script.says(&["! watch failed: InternalError", "wait 800 ms", STREAM_10]);
@@ -618,9 +664,9 @@ fn requests_that_are_never_answered_are_given_up() {
 #[test]
 fn timeouts_are_spread_by_jitter_over_five_to_ten_minutes() {
     for (jitter, expected) in [(0.0, 300), (0.5, 450), (0.9999, 599), (1.0, 599)] {
-        let (command, _) = Informer::<Thing>::new().step(Input::Start, Duration::ZERO, jitter);
-        let Some(Command::Watch(watch)) = command else {
-            panic!("{command:?}");
+        let stepped = Informer::<Thing>::new().step(Input::Start, Duration::ZERO, jitter);
+        let Some(Command::Watch(watch)) = stepped.command else {
+            panic!("{stepped:?}");
         };
         assert_eq!(watch.timeout_seconds, expected);
     }

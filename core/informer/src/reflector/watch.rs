@@ -1,13 +1,12 @@
-//! Watching, and listing by way of a watch.
+//! Watching, and listing by way of a watch: requests and events.
 
 use std::time::Duration;
 
-use flyball_api::{ApiError, Object, Text};
+use flyball_api::{Object, Text};
 
 use super::event::{Event, read_event};
-use super::fault::Fault;
 use super::{
-    Command, Delta, Moment, Next, Outcome, Problem, Reflector, State, WatchRequest, admit, shared,
+    Command, Delta, Moment, Outcome, Problem, Reflector, Sign, State, WatchRequest, admit, shared,
 };
 use crate::StoreView;
 use crate::store::objects::Objects;
@@ -15,33 +14,34 @@ use crate::store::objects::Objects;
 /// A watch is asked to last for between this many seconds and twice as many.
 const TIMEOUT_SECONDS_MIN: u32 = 300;
 /// How long a server may take to accept a watch, and to say the next thing in a streamed list.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How much longer than asked for a watch may last before it is taken for dead.
 const GRACE: Duration = Duration::from_secs(30);
 /// How long a watch that has had bookmarks, which come about once a minute, may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(180);
-/// A watch that ends sooner, and brought nothing, is an error.
-const TOO_SHORT: Duration = Duration::from_secs(1);
-/// After so many watches in a row that brought nothing, the place they begin at is suspect.
-const FRUITLESS_MAX: u32 = 5;
 
 /// A watch under way.
 pub(super) struct Watching<T> {
     /// What a streamed list has brought so far; `None` once it is complete, and for plain watches.
-    gathered: Option<Objects<T>>,
-    asked_at: Duration,
-    started_at: Option<Duration>,
-    heard_at: Duration,
+    pub(super) gathered: Option<Objects<T>>,
+    pub(super) asked_at: Duration,
+    pub(super) started_at: Option<Duration>,
+    pub(super) heard_at: Duration,
     timeout: Duration,
     has_bookmarks: bool,
     /// Whether the version has advanced since the watch began.
-    has_progressed: bool,
+    pub(super) has_progressed: bool,
 }
 
 impl<T> Watching<T> {
     pub(super) fn start(&mut self, now: Duration) {
         self.started_at = Some(now);
         self.heard_at = now;
+    }
+
+    /// Whether a list is being streamed, and is not complete yet.
+    pub(super) fn is_streamed_list(&self) -> bool {
+        self.gathered.is_some()
     }
 
     pub(super) fn deadline(&self) -> Duration {
@@ -61,12 +61,8 @@ impl<T> Watching<T> {
 impl<T: Object> Reflector<T> {
     /// Asks for everything there is and what happens next, in one watch.
     pub(super) fn stream(&mut self, moment: Moment) -> Outcome<T> {
-        let version = if self.version_unusable {
-            ""
-        } else {
-            self.version.as_str()
-        };
-        self.watch_from(version.to_owned(), Some(Objects::default()), moment)
+        let version = self.not_older_than().unwrap_or_default().to_owned();
+        self.watch_from(version, Some(Objects::default()), moment)
     }
 
     /// Goes on watching where the last watch, or the last list, ended.
@@ -112,9 +108,16 @@ impl<T: Object> Reflector<T> {
         };
         watching.heard_at = moment.now;
         if line.trim_ascii().is_empty() {
+            self.contact.regain();
             return Outcome::nothing();
         }
-        match read_event::<T>(line, &self.types) {
+        let event = read_event::<T>(line, &self.types);
+        match &event {
+            // An error ends the watch: whether there is contact shows the request that follows.
+            Ok(Event::Failure(_)) | Err(_) => self.contact.refute(moment.now),
+            Ok(_) => self.contact.regain(),
+        }
+        match event {
             Err(what) => self.list_again(Problem::MalformedEvent(what), moment),
             Ok(Event::Foreign(found)) => {
                 Outcome::nothing().with_notice(self.kind, Problem::ForeignObject(found), None)
@@ -123,9 +126,10 @@ impl<T: Object> Reflector<T> {
             Ok(Event::Bookmark {
                 version,
                 ends_initial,
-            }) => self.bookmark(version, ends_initial),
+            }) => self.bookmark(version, ends_initial, moment),
             Ok(Event::Put { object, added }) => {
                 let version = Text::from(object.resource_version());
+                let cached = self.shareable(cached);
                 let Self { state, pool, .. } = self;
                 match gathered(state) {
                     Some(gathered) => {
@@ -133,14 +137,11 @@ impl<T: Object> Reflector<T> {
                         Outcome::nothing()
                     }
                     None => {
-                        let object = shared(object, pool);
+                        let delta = Delta::Put(shared(object, pool));
                         // A watch from nowhere begins with what there is, in no order of versions.
-                        let ordered = !(added && matches!(self.version.as_str(), "" | "0"));
-                        let seen = ordered.then(|| self.advance(version)).flatten();
-                        Outcome {
-                            delta: Some(Delta::Put(object)),
-                            seen,
-                            ..Outcome::nothing()
+                        match added && matches!(self.version.as_str(), "" | "0") {
+                            true => Outcome::delta(delta),
+                            false => self.watched(Some(delta), version, moment),
                         }
                     }
                 }
@@ -151,18 +152,14 @@ impl<T: Object> Reflector<T> {
                     Outcome::nothing()
                 }
                 None => {
-                    let seen = self.advance(object.resource_version().into());
-                    Outcome {
-                        delta: Some(Delta::Delete(object.into())),
-                        seen,
-                        ..Outcome::nothing()
-                    }
+                    let version = object.resource_version().into();
+                    self.watched(Some(Delta::Delete(object.into())), version, moment)
                 }
             },
         }
     }
 
-    fn bookmark(&mut self, version: Text, ends_initial: bool) -> Outcome<T> {
+    fn bookmark(&mut self, version: Text, ends_initial: bool, moment: Moment) -> Outcome<T> {
         let State::Watching(watching) = &mut self.state else {
             return Outcome::nothing();
         };
@@ -177,10 +174,24 @@ impl<T: Object> Reflector<T> {
                 watching.gathered = Some(gathered);
                 Outcome::nothing()
             }
-            None => Outcome {
-                seen: self.advance(version),
-                ..Outcome::nothing()
-            },
+            None => self.watched(None, version, moment),
+        }
+    }
+
+    /// Takes an event or bookmark of a plain watch. One of a lower version than the last belongs to
+    /// another history: it is dropped, and everything is listed again.
+    fn watched(&mut self, delta: Option<Delta<T>>, version: Text, moment: Moment) -> Outcome<T> {
+        if let Some(sign) = Sign::went_back(&self.version, &version) {
+            let problem = Problem::VersionWentBack {
+                seen: self.version.clone(),
+                told: version,
+            };
+            return self.list_newest(problem, moment).with_sign(Some(sign));
+        }
+        Outcome {
+            delta,
+            seen: self.advance(version),
+            ..Outcome::nothing()
         }
     }
 
@@ -196,132 +207,10 @@ impl<T: Object> Reflector<T> {
         self.version = version.clone();
         Some(version)
     }
-
-    /// The server ended the watch with an error.
-    fn watch_given_up(&mut self, error: ApiError, moment: Moment) -> Outcome<T> {
-        if gathered(&mut self.state).is_some() {
-            return self.stream_failed(&error, moment);
-        }
-        let retry_after = error.retry_after();
-        match Fault::of(&error) {
-            Fault::Expired => {
-                self.version_unusable |= self.version_unproven;
-                self.list_again(Problem::WatchExpired(error), moment)
-            }
-            Fault::TooNew => {
-                self.version_unusable = true;
-                self.list_again(Problem::WatchFailed(error), moment)
-            }
-            Fault::Busy => self.wait(
-                Next::Watch,
-                Problem::WatchFailed(error),
-                retry_after,
-                moment,
-            ),
-            _ => self.wait(Next::List, Problem::WatchFailed(error), retry_after, moment),
-        }
-    }
-
-    /// The request failed, or the connection broke.
-    pub(super) fn watch_failed(&mut self, error: &ApiError, moment: Moment) -> Outcome<T> {
-        let State::Watching(watching) = &self.state else {
-            return Outcome::nothing();
-        };
-        if watching.gathered.is_some() {
-            return self.stream_failed(error, moment);
-        }
-        let problem = Problem::WatchFailed(error.clone());
-        match Fault::of(error) {
-            Fault::Expired | Fault::TooNew => self.watch_given_up(error.clone(), moment),
-            _ if watching.started_at.is_some() => self.watch_ended(Some(error), moment),
-            Fault::Busy | Fault::Down => {
-                self.wait(Next::Watch, problem, error.retry_after(), moment)
-            }
-            _ => self.wait(Next::List, problem, error.retry_after(), moment),
-        }
-    }
-
-    /// A streamed list failed, at its beginning or before it was complete.
-    fn stream_failed(&mut self, error: &ApiError, moment: Moment) -> Outcome<T> {
-        let started =
-            matches!(&self.state, State::Watching(watching) if watching.started_at.is_some());
-        let problem = Problem::StreamedListFailed(error.clone());
-        match Fault::of(error) {
-            Fault::Refused => {
-                self.streaming_refused = true;
-                let refused = Problem::StreamedListRefused(error.clone());
-                self.list(moment).with_notice(self.kind, refused, None)
-            }
-            Fault::Expired | Fault::TooNew => {
-                self.version_unusable = true;
-                self.list_again(problem, moment)
-            }
-            Fault::Busy => self.wait(Next::List, problem, error.retry_after(), moment),
-            // A server that cannot be reached says nothing about streaming; any other failure may
-            // be one of streaming alone.
-            Fault::Down | Fault::Other => {
-                self.page_next = error.code() != 0 || started;
-                self.wait(Next::List, problem, error.retry_after(), moment)
-            }
-        }
-    }
-
-    /// The watch is over, in good order or because its connection broke.
-    pub(super) fn watch_ended(&mut self, broken: Option<&ApiError>, moment: Moment) -> Outcome<T> {
-        let State::Watching(watching) = &self.state else {
-            return Outcome::nothing();
-        };
-        if watching.gathered.is_some() {
-            self.page_next = true;
-            return self.wait(Next::List, Problem::StreamedListIncomplete, None, moment);
-        }
-        let lasted = moment
-            .now
-            .saturating_sub(watching.started_at.unwrap_or(watching.asked_at));
-        if watching.has_progressed || lasted >= TOO_SHORT {
-            let on = self.watch(moment);
-            return match broken {
-                Some(error) => on.with_notice(self.kind, Problem::WatchBroken(error.clone()), None),
-                None => on,
-            };
-        }
-        self.fruitless += 1;
-        let next = if self.fruitless < FRUITLESS_MAX {
-            Next::Watch
-        } else {
-            Next::List
-        };
-        let failed = |error: &ApiError| Problem::WatchFailed(error.clone());
-        self.wait(
-            next,
-            broken.map_or(Problem::WatchTooShort, failed),
-            None,
-            moment,
-        )
-    }
-
-    /// The deadline of the watch has come.
-    pub(super) fn watch_silent(&mut self, moment: Moment) -> Outcome<T> {
-        let State::Watching(watching) = &self.state else {
-            return Outcome::nothing();
-        };
-        let silent = moment.now.saturating_sub(watching.heard_at);
-        match (&watching.gathered, watching.started_at) {
-            (Some(_), _) => {
-                self.page_next = true;
-                self.wait(Next::List, Problem::StreamedListIncomplete, None, moment)
-            }
-            (None, None) => self.wait(Next::Watch, Problem::WatchTimedOut(PATIENCE), None, moment),
-            (None, Some(_)) => {
-                self.watch(moment)
-                    .with_notice(self.kind, Problem::WatchSilent(silent), None)
-            }
-        }
-    }
 }
 
 /// What a streamed list has brought so far, while one is under way.
-fn gathered<T>(state: &mut State<T>) -> Option<&mut Objects<T>> {
+pub(super) fn gathered<T>(state: &mut State<T>) -> Option<&mut Objects<T>> {
     match state {
         State::Watching(watching) => watching.gathered.as_mut(),
         _ => None,

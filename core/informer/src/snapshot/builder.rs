@@ -9,7 +9,8 @@ use flyball_api::Object;
 use super::{AnyView, Snapshot};
 use crate::Store;
 
-/// Builds a snapshot from objects at hand: for tests, and for plans made from files.
+/// Builds a snapshot from objects at hand: for tests, and for plans made from files. Its views are
+/// complete.
 #[derive(Default)]
 pub struct SnapshotBuilder {
     stores: BTreeMap<TypeId, Box<dyn AnyStore>>,
@@ -52,13 +53,24 @@ impl SnapshotBuilder {
         self
     }
 
+    /// Makes the view of `T` incomplete, as before its first list. The snapshot waits for the kind
+    /// only if [`Snapshot::waiting_for`] names it.
+    pub fn incomplete<T: Object>(mut self) -> Self {
+        self.with_store::<T>(|store| store.set_complete(false));
+        self
+    }
+
     /// The snapshot.
     pub fn build(self) -> Snapshot {
         Snapshot::new(self.stores.into_values().map(|store| store.any_view()))
     }
 
     fn with_store<T: Object>(&mut self, change: impl FnOnce(&mut Store<T>)) {
-        let empty = || Box::new(Store::<T>::new()) as Box<dyn AnyStore>;
+        let empty = || {
+            let mut store = Store::<T>::new();
+            store.mark_complete();
+            Box::new(store) as Box<dyn AnyStore>
+        };
         let any: &mut dyn Any = &mut **self.stores.entry(TypeId::of::<T>()).or_insert_with(empty);
         if let Some(store) = any.downcast_mut() {
             change(store);

@@ -17,6 +17,7 @@ trait Erased: Any + Send + Sync {
     fn kind(&self) -> Kind;
     fn len(&self) -> usize;
     fn seen(&self) -> &str;
+    fn is_complete(&self) -> bool;
     fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>>;
     fn find(&self, uid: &Uid) -> Option<Brief<'_>>;
     fn dependents<'a>(&'a self, owner: &str) -> Box<dyn Iterator<Item = Brief<'a>> + 'a>;
@@ -33,6 +34,9 @@ impl<T: Object> Erased for StoreView<T> {
     }
     fn seen(&self) -> &str {
         StoreView::seen(self)
+    }
+    fn is_complete(&self) -> bool {
+        StoreView::is_complete(self)
     }
     fn brief(&self, namespace: &str, name: &str) -> Option<Brief<'_>> {
         self.get(namespace, name).map(|object| Brief::of(&**object))
@@ -77,6 +81,11 @@ impl AnyView {
     /// The newest resourceVersion up to which the state is complete; empty before the first list.
     pub fn seen(&self) -> &str {
         self.0.seen()
+    }
+
+    /// Whether a whole list has filled the cache: see [`StoreView::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        self.0.is_complete()
     }
 
     /// What is known of one object.

@@ -29,6 +29,8 @@ pub struct Snapshot {
     // Invariant: sorted by kind, each kind once.
     views: Arc<[AnyView]>,
     discovery: Option<Arc<Discovery>>,
+    // Invariant: sorted, each kind once.
+    waiting: Arc<[Kind]>,
 }
 
 /// What is known of an object whose type is not: enough to compare it with a write of one's own,
@@ -80,7 +82,7 @@ impl Snapshot {
         }
         Self {
             views: sorted.into(),
-            discovery: None,
+            ..Self::default()
         }
     }
 
@@ -92,7 +94,7 @@ impl Snapshot {
         let views = before[..at].iter().cloned().chain([view]);
         Self {
             views: views.chain(after[rest..].iter().cloned()).collect(),
-            discovery: self.discovery.clone(),
+            ..self.clone()
         }
     }
 
@@ -101,15 +103,46 @@ impl Snapshot {
         let views = self.views.iter().filter(|view| view.kind() != kind);
         Self {
             views: views.cloned().collect(),
-            discovery: self.discovery.clone(),
+            ..self.clone()
         }
+    }
+
+    /// This snapshot with the view of one kind in place of that of another, such as of the same
+    /// resource in another version.
+    pub fn replacing(&self, old: Kind, new: AnyView) -> Self {
+        let added = new.kind();
+        let kept = |view: &&AnyView| view.kind() != old && view.kind() != added;
+        let mut views: Vec<AnyView> = self.views.iter().filter(kept).cloned().collect();
+        let at = views.partition_point(|known| known.kind() < added);
+        views.insert(at, new);
+        Self {
+            views: views.into(),
+            ..self.clone()
+        }
+    }
+
+    /// This snapshot with the kinds whose first or renewed list is waited for.
+    pub fn waiting_for(&self, kinds: impl IntoIterator<Item = Kind>) -> Self {
+        let mut waiting: Vec<Kind> = kinds.into_iter().collect();
+        waiting.sort_unstable();
+        waiting.dedup();
+        Self {
+            waiting: waiting.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The kinds that are not complete yet and are waited for, in order: an object that is absent
+    /// from them may still show up.
+    pub fn incomplete(&self) -> &[Kind] {
+        &self.waiting
     }
 
     /// This snapshot with what the server was found to have.
     pub fn discovered(&self, discovery: Arc<Discovery>) -> Self {
         Self {
-            views: self.views.clone(),
             discovery: Some(discovery),
+            ..self.clone()
         }
     }
 

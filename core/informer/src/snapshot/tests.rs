@@ -133,3 +133,64 @@ fn a_resource_is_found_in_whatever_version_it_is_cached() {
     assert!(snapshot.view_of(older).is_none());
     assert_eq!(snapshot.cached_as(older).unwrap().len(), 2);
 }
+
+#[test]
+fn what_a_builder_makes_is_complete_unless_it_is_asked_otherwise() {
+    let snapshot = SnapshotBuilder::new()
+        .incomplete::<Thing>()
+        .add(Thing::new("a", "one"))
+        .kind::<Place>()
+        .build();
+    assert!(snapshot.view::<Place>().unwrap().is_complete());
+    assert!(!snapshot.view::<Thing>().unwrap().is_complete());
+    assert!(!snapshot.view_of(Thing::KIND).unwrap().is_complete());
+    assert_eq!(snapshot.get::<Thing>("a", "one").unwrap().name, "one");
+    assert!(snapshot.incomplete().is_empty());
+}
+
+#[test]
+fn kinds_that_are_waited_for_stay_so_whatever_views_come_and_go() {
+    let snapshot = snapshot();
+    assert!(snapshot.incomplete().is_empty());
+    let waiting = snapshot.waiting_for([Thing::KIND, Place::kind(), Thing::KIND]);
+    let mut expected = [Thing::KIND, Place::kind()];
+    expected.sort_unstable();
+    let place = || Store::<Place>::new().view().clone().into();
+    for other in [
+        waiting.clone(),
+        waiting.with(place()),
+        waiting.without(Thing::KIND),
+        waiting.replacing(Thing::KIND, place()),
+        waiting.discovered(Arc::default()),
+    ] {
+        assert_eq!(other.incomplete(), expected);
+    }
+    // The former snapshot is as it was, and a later one may wait for others.
+    assert!(snapshot.incomplete().is_empty());
+    assert!(waiting.waiting_for([]).incomplete().is_empty());
+}
+
+#[test]
+fn one_kind_takes_the_place_of_another_in_one_step() {
+    let newer = Kind {
+        version: "v2",
+        ..Thing::KIND
+    };
+    let mut store = Store::<Thing>::of(newer);
+    store.apply(Arc::new(Thing::new("a", "three")));
+    let (before, view) = (snapshot(), AnyView::from(store.view().clone()));
+    let kinds =
+        |snapshot: &Snapshot| -> Vec<Kind> { snapshot.views().iter().map(AnyView::kind).collect() };
+    let after = before.replacing(Thing::KIND, view.clone());
+    let in_two = before.without(Thing::KIND).with(view.clone());
+    assert_eq!(kinds(&after), kinds(&in_two));
+    assert!(after.view_of(Thing::KIND).is_none() && before.has::<Thing>());
+    assert_eq!(after.view_of(newer).unwrap().len(), 1);
+    // Again, with the new kind there already, or the old one absent.
+    for again in [
+        after.replacing(newer, view.clone()),
+        after.replacing(Thing::KIND, view),
+    ] {
+        assert_eq!(kinds(&again), kinds(&after));
+    }
+}

@@ -46,6 +46,7 @@ impl<T: Object> Store<T> {
             indexes,
             family: None,
             seen: Text::default(),
+            complete: false,
         };
         Self {
             view: Arc::new(view),
@@ -97,11 +98,12 @@ impl<T: Object> Store<T> {
         old
     }
 
-    /// Makes the cache hold exactly `listed`; tells `change` of every object that thereby goes
-    /// (`Some, None`), comes (`None, Some`) or changes (`Some, Some`), in that order of kinds.
+    /// Makes the cache hold exactly `listed`, which completes it. Calls `change` for every object
+    /// that thereby goes (`Some, None`), comes (`None, Some`) or changes (`Some, Some`), in that
+    /// order of kinds.
     ///
-    /// An object whose UID and resourceVersion are those cached is the cached one: it stays and
-    /// nothing is told of it.
+    /// An object whose UID and resourceVersion are those cached is the cached one: it stays, without
+    /// a change.
     pub fn replace(
         &mut self,
         listed: impl IntoIterator<Item = Arc<T>>,
@@ -109,12 +111,14 @@ impl<T: Object> Store<T> {
     ) {
         let mut objects = Objects::default();
         for object in listed {
-            objects.put(object);
+            let known = self.view.same_state(&object).cloned();
+            objects.put(known.unwrap_or(object));
         }
         self.replace_by(&objects, change);
     }
 
-    /// As [`Store::replace`], from a collection that is sorted already.
+    /// As [`Store::replace`], from a collection that is sorted already. Only the very pointer that
+    /// is cached stays without a change: another history has other states of the same version.
     pub(crate) fn replace_by(
         &mut self,
         listed: &Objects<T>,
@@ -131,12 +135,24 @@ impl<T: Object> Store<T> {
         }
         for new in listed.iter() {
             match before.objects.same_name(new) {
-                Some(old) if is_same_state(&**old, &**new) => {}
+                Some(old) if Arc::ptr_eq(old, new) => {}
                 old => {
                     self.apply(new.clone());
                     change(old, Some(new));
                 }
             }
+        }
+        self.set_complete(true);
+    }
+
+    /// Notes that a whole list has filled the cache, for caches that are filled object by object.
+    pub fn mark_complete(&mut self) {
+        self.set_complete(true);
+    }
+
+    pub(crate) fn set_complete(&mut self, complete: bool) {
+        if self.view.complete != complete {
+            Arc::make_mut(&mut self.view).complete = complete;
         }
     }
 
@@ -155,6 +171,7 @@ pub struct StoreView<T: Object> {
     indexes: Vec<Indexed<T>>,
     family: Option<Family<T>>,
     seen: Text,
+    complete: bool,
 }
 
 impl<T: Object> Clone for StoreView<T> {
@@ -165,6 +182,7 @@ impl<T: Object> Clone for StoreView<T> {
             indexes: self.indexes.clone(),
             family: self.family.clone(),
             seen: self.seen.clone(),
+            complete: self.complete,
         }
     }
 }
@@ -240,6 +258,18 @@ impl<T: Object> StoreView<T> {
         &self.seen
     }
 
+    /// Whether a whole list has filled the cache. If not, an object that is absent from it may
+    /// still exist.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The cached object, if it is the same state of the same object.
+    pub(crate) fn same_state(&self, object: &T) -> Option<&Arc<T>> {
+        let known = self.objects.same_name(object)?;
+        is_same_state(&**known, object).then_some(known)
+    }
+
     fn update_indexes(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
         for (index, indexed) in T::indexes().iter().zip(&mut self.indexes) {
             indexed.update(index.values, old, new);
@@ -250,8 +280,8 @@ impl<T: Object> StoreView<T> {
     }
 }
 
-/// Whether both are one and the same state of one object: no server gives one resourceVersion to
-/// two states of one UID.
+/// Whether both are one and the same state of one object: within one history, no server gives one
+/// resourceVersion to two states of one UID.
 pub(crate) fn is_same_state<T: Object>(a: &T, b: &T) -> bool {
     a.uid() == b.uid() && a.resource_version() == b.resource_version()
 }

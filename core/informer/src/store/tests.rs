@@ -100,3 +100,35 @@ fn versions_compare_as_numbers_and_strange_ones_not_at_all() {
     assert!(!is_older("10", "9") && !is_older("9", "9"));
     assert!(!is_older("a", "b") && !is_older("", "1"));
 }
+
+#[test]
+fn a_cache_is_complete_from_its_first_list_on() {
+    let mut store = Store::<Thing>::new();
+    store.apply(Arc::new(Thing::new("a", "a")));
+    store.advance("7");
+    let before = store.view().clone();
+    // Even a list that changes nothing.
+    store.replace([Arc::new(Thing::new("a", "a"))], |_, _| panic!("no change"));
+    assert!(!before.is_complete() && store.view().is_complete());
+    store.remove("a", "a");
+    store.advance("8");
+    assert!(store.view().is_complete());
+    let mut filled = Store::<Thing>::new();
+    filled.mark_complete();
+    assert!(filled.view().is_complete());
+}
+
+#[test]
+fn a_list_keeps_only_the_very_object_that_is_cached() {
+    let mut store = Store::<Thing>::new();
+    let kept = Arc::new(Thing::new("a", "kept"));
+    store.apply(kept.clone());
+    store.apply(Arc::new(Thing::new("a", "other")));
+    let mut listed = Objects::default();
+    listed.put(kept);
+    listed.put(Arc::new(Thing::new("a", "other").owned_by(&["x"])));
+    let mut changed = Vec::new();
+    store.replace_by(&listed, |_, new| changed.push(new.unwrap().name.clone()));
+    assert_eq!(changed, ["other"]);
+    assert_eq!(store.view().indexed("owner", "x").count(), 1);
+}

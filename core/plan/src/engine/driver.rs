@@ -1,5 +1,6 @@
 //! An engine without its types, for whoever runs many of them.
 
+use flyball_api::Kind;
 use flyball_informer::{Change, Snapshot};
 
 use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, Sight, SyncId};
@@ -18,6 +19,12 @@ pub trait Driver: Send {
     fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next>;
     /// See [`Engine::abandon`].
     fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now);
+    /// See [`Engine::renew`].
+    fn renew(&mut self);
+    /// See [`Engine::void_syncs`].
+    fn void_syncs(&mut self);
+    /// See [`Engine::forget_kind`].
+    fn forget_kind(&mut self, kind: Kind);
     /// See [`Engine::take_overflow`].
     fn take_overflow(&mut self) -> bool;
     /// See [`Engine::shut_down`].
@@ -46,6 +53,15 @@ impl<C: Controller> Driver for Engine<C> {
     }
     fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now) {
         Engine::abandon(self, id, answers, now);
+    }
+    fn renew(&mut self) {
+        Engine::renew(self);
+    }
+    fn void_syncs(&mut self) {
+        Engine::void_syncs(self);
+    }
+    fn forget_kind(&mut self, kind: Kind) {
+        Engine::forget_kind(self, kind);
     }
     fn take_overflow(&mut self) -> bool {
         Engine::take_overflow(self)

@@ -9,14 +9,14 @@ use std::collections::{HashSet, VecDeque};
 use flyball_api::{ApiError, Opaque, Uid};
 use serde::Deserialize;
 
-use crate::{Action, Answer, Target};
+use crate::{Action, Answer, Question, Target};
 
 /// How many are remembered; those known longest are forgotten first.
 const REMEMBERED_MAX: usize = 2_000;
 
 type Incarnation = (Target, Uid);
 
-/// What is remembered of the answers to [`Action::Confirm`].
+/// What is remembered of the answers to [`Question::Exists`].
 #[derive(Default)]
 pub(super) struct Gone {
     known: HashSet<Incarnation>,
@@ -40,7 +40,7 @@ impl Gone {
 
     /// Learns from what became of an action.
     pub(super) fn learn(&mut self, action: &Action, answer: &Answer) {
-        let Action::Confirm { target, uid } = action else {
+        let Some(Question::Exists { target, uid }) = question(action) else {
             return;
         };
         let gone = match answer {
@@ -55,7 +55,7 @@ impl Gone {
 
     /// The answer to an action, if it is known without asking.
     pub(super) fn answer(&self, action: &Action) -> Option<Answer> {
-        let Action::Confirm { target, uid } = action else {
+        let Some(Question::Exists { target, uid }) = question(action) else {
             return None;
         };
         if self.known.is_empty() || !self.known.contains(&(target.clone(), uid.clone())) {
@@ -64,6 +64,10 @@ impl Gone {
         let error = ApiError::not_found(target.kind, &target.name.name);
         Some(Answer::Failed(error))
     }
+}
+
+fn question(action: &Action) -> Option<&Question> {
+    action.read().map(|read| &read.question)
 }
 
 /// The identity that an object claims.
@@ -86,15 +90,14 @@ mod tests {
     use flyball_api::views::Pod;
 
     use super::*;
+    use crate::Read;
 
     fn confirm(name: &str, uid: &str) -> Action {
-        Action::Confirm {
-            target: Target {
-                kind: Pod::KIND,
-                name: ObjectName::new("n", name),
-            },
-            uid: uid.into(),
-        }
+        let target = Target {
+            kind: Pod::KIND,
+            name: ObjectName::new("n", name),
+        };
+        Read::exists(target, uid.into()).into()
     }
 
     fn found(uid: &str) -> Answer {

@@ -24,17 +24,29 @@ use gone::Gone;
 
 pub use driver::Driver;
 pub use next::{Finished, Next, Outcome, SyncId, Work};
-pub use stats::EngineStats;
+pub use stats::{Endings, EngineStats};
 
 /// How often a key looks again while its gate is closed. The write it waits for normally arrives
 /// as a change and wakes it; this only covers writes whose object was gone before any watch saw it.
 const GATE_RECHECK: Duration = Duration::from_secs(1);
 
+/// How soon a key is looked at again after a conflict; each further one in a row doubles it.
+const CONFLICT_DELAY: Duration = Duration::from_millis(10);
+
+/// So many conflicts in a row are a failure like any other.
+const CONFLICTS_MAX: u32 = 8;
+
+/// When a key is looked at again whose objects validation refuses: the longest delay of a failure.
+const PERMANENT_DELAY: Duration = Duration::from_secs(1000);
+
 /// More stages than any correct controller takes in one sync: beyond it the sync is failed, so
 /// that a mistake cannot become a hot loop.
-const STAGES_MAX: usize = 32;
+const STAGES_MAX: usize = 1_024;
 
 struct Sync<C: Controller> {
+    /// The epoch and the history in which it was observed.
+    epoch: u64,
+    history: u64,
     key: C::Key,
     seen: C::Observation,
     answers: Answers,
@@ -61,7 +73,14 @@ pub struct Engine<C: Controller> {
     gone: Gone,
     syncs: HashMap<SyncId, Sync<C>>,
     syncs_started: u64,
+    /// Grows when what syncs have observed becomes void; those of an earlier epoch go no further.
+    epoch: u64,
+    /// Grows when own writes become void too.
+    history: u64,
     stale_skips: Vec<(Kind, u64)>,
+    /// The keys that met conflicts, and how many in a row.
+    conflicts: HashMap<C::Key, u32>,
+    endings: Endings,
 }
 
 impl<C: Controller> Engine<C> {
@@ -84,7 +103,11 @@ impl<C: Controller> Engine<C> {
             gone: Gone::default(),
             syncs: HashMap::new(),
             syncs_started: 0,
+            epoch: 0,
+            history: 0,
             stale_skips: Vec::new(),
+            conflicts: HashMap::new(),
+            endings: Endings::default(),
         }
     }
 
@@ -141,6 +164,7 @@ impl<C: Controller> Engine<C> {
         }
         let Some(seen) = self.controller.observe(&key, store) else {
             self.gate.forget(&key);
+            self.conflicts.remove(&key);
             self.queue.forget(&key);
             self.queue.done(&key, now.monotonic);
             return finished(&key, Outcome::Absent, Report::default());
@@ -153,11 +177,19 @@ impl<C: Controller> Engine<C> {
     /// Takes the answers to a sync's actions, one for each in the same order, and goes on.
     pub fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
         let sync = self.syncs.remove(&id)?;
-        for (action, answer) in sync.sent().zip(&answers) {
-            self.gate.note(&sync.key, action, answer);
-            self.gone.learn(action, answer);
+        if sync.history == self.history {
+            for (action, answer) in sync.sent().zip(&answers) {
+                self.gate.note(&sync.key, action, answer);
+                self.gone.learn(action, answer);
+            }
+        }
+        if sync.epoch != self.epoch {
+            self.requeue(&sync.key, now);
+            return None;
         }
         let Sync {
+            epoch: _,
+            history: _,
             key,
             seen,
             answers: mut all,
@@ -177,17 +209,41 @@ impl<C: Controller> Engine<C> {
         let Some(sync) = self.syncs.remove(&id) else {
             return;
         };
-        for (action, answer) in sync.sent().zip(answers) {
+        let noted = sync.sent().zip(answers);
+        for (action, answer) in noted.filter(|_| sync.history == self.history) {
             self.gate.note(&sync.key, action, answer);
         }
-        let key = sync.key;
-        self.queue.add(
-            key.clone(),
-            key.namespace(),
-            Priority::Normal,
-            now.monotonic,
-        );
-        self.queue.done(&key, now.monotonic);
+        self.requeue(&sync.key, now);
+    }
+
+    /// Ends the work on a key, which is planned afresh.
+    fn requeue(&mut self, key: &C::Key, now: Now) {
+        let (namespace, priority) = (key.namespace(), Priority::Normal);
+        self.queue
+            .add(key.clone(), namespace, priority, now.monotonic);
+        self.queue.done(key, now.monotonic);
+    }
+
+    /// Drops all that is known of own writes, of objects that are gone, and of syncs that run:
+    /// what they observed is void, and their keys are planned afresh. For a caller that shows no
+    /// snapshot before everything was listed anew.
+    pub fn renew(&mut self) {
+        self.void_syncs();
+        self.history += 1;
+        self.gate = Gate::default();
+        self.conflicts.clear();
+        self.gone = Gone::default();
+    }
+
+    /// Voids what the syncs that run have observed: their keys are planned afresh.
+    pub fn void_syncs(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Drops all that is known of own writes to a kind.
+    pub fn forget_kind(&mut self, kind: Kind) {
+        self.gate.forget_kind(kind);
+        self.gone = Gone::default();
     }
 
     fn go_on(
@@ -220,6 +276,8 @@ impl<C: Controller> Engine<C> {
                 continue;
             }
             let sync: Sync<C> = Sync {
+                epoch: self.epoch,
+                history: self.history,
                 key,
                 seen,
                 answers,
@@ -231,6 +289,7 @@ impl<C: Controller> Engine<C> {
                 key: sync.key.to_string(),
                 actions: Actions {
                     stage: sync.asked.stage,
+                    index: sync.asked.index,
                     items: sync.sent().cloned().collect(),
                     pace: sync.asked.pace,
                 },
@@ -250,21 +309,44 @@ impl<C: Controller> Engine<C> {
     }
 
     fn rest(&mut self, key: C::Key, rest: Rest, now: Now) -> Next {
-        let outcome = match rest.revisit {
+        let mut report = rest.report;
+        let revisit = match rest.revisit {
+            Revisit::Conflict(error) => self.conflicted(&key, error),
+            revisit => {
+                self.conflicts.remove(&key);
+                revisit
+            }
+        };
+        let outcome = match revisit {
             Revisit::OnChange => {
                 self.queue.forget(&key);
                 Outcome::Rested
             }
             Revisit::After(delay) => {
                 self.queue.forget(&key);
-                self.queue
-                    .add_after(key.clone(), key.namespace(), delay, now.monotonic);
+                self.look_after(&key, delay, now);
                 Outcome::Waits(delay)
+            }
+            Revisit::Conflict(error) => {
+                let met = self.conflicts.get(&key).copied().unwrap_or(1);
+                let after = CONFLICT_DELAY * 2_u32.saturating_pow(met - 1);
+                self.look_after(&key, after, now);
+                Outcome::Conflicts { error, after }
+            }
+            Revisit::Permanent(error) => {
+                self.queue.forget(&key);
+                self.endings.permanent += 1;
+                self.look_after(&key, PERMANENT_DELAY, now);
+                Outcome::Permanent { error }
             }
             Revisit::BackOff(error) => match self.queue.retry(&key, now.monotonic) {
                 Retry::After(after) => Outcome::Retries { error, after },
-                Retry::Exhausted { failures } => Outcome::GaveUp { error, failures },
-                // Shutting down: whoever starts next looks at everything again.
+                Retry::Exhausted { failures } => {
+                    self.endings.given_up += 1;
+                    report = report.saw("failures", failures).waits_for("a change");
+                    Outcome::GaveUp { error, failures }
+                }
+                // Shutting down: the next process looks at everything again.
                 Retry::Refused => Outcome::GaveUp {
                     error,
                     failures: self.queue.failures(&key),
@@ -272,7 +354,24 @@ impl<C: Controller> Engine<C> {
             },
         };
         self.queue.done(&key, now.monotonic);
-        finished(&key, outcome, rest.report)
+        finished(&key, outcome, report)
+    }
+
+    /// Counts a conflict; one too many in a row is a failure.
+    fn conflicted(&mut self, key: &C::Key, error: String) -> Revisit {
+        self.endings.conflict += 1;
+        let met = self.conflicts.entry(key.clone()).or_default();
+        *met += 1;
+        if *met <= CONFLICTS_MAX {
+            return Revisit::Conflict(error);
+        }
+        self.conflicts.remove(key);
+        Revisit::BackOff(error)
+    }
+
+    fn look_after(&mut self, key: &C::Key, delay: Duration, now: Now) {
+        self.queue
+            .add_after(key.clone(), key.namespace(), delay, now.monotonic);
     }
 
     fn count_skip(&mut self, kind: Kind) {
@@ -305,6 +404,7 @@ impl<C: Controller> Engine<C> {
             stale_skips: self.stale_skips.clone(),
             syncs_running: self.syncs.len(),
             keys_gated: self.gate.len(),
+            endings: self.endings,
         }
     }
 }

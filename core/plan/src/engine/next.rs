@@ -33,6 +33,19 @@ pub enum Outcome {
         /// When it is tried again.
         after: Duration,
     },
+    /// An object had changed since it was seen: it looks again after this time.
+    Conflicts {
+        /// What the server said.
+        error: String,
+        /// When it looks again.
+        after: Duration,
+    },
+    /// The server's validation refused what was sent: it is left until something changes, and
+    /// looked at once in a long while.
+    Permanent {
+        /// What the server said.
+        error: String,
+    },
     /// It failed too often and is left until something changes.
     GaveUp {
         /// Why it failed the last time.

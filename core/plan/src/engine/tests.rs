@@ -1,5 +1,6 @@
 //! The engine with a toy controller.
 
+mod endings;
 mod toy;
 
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{ApiError, Object};
 
 use super::*;
-use crate::Written;
+use crate::{Question, Written};
 use toy::{Toy, at, owner, set, store};
 
 /// An engine that has been told of these sets.
@@ -217,7 +218,8 @@ fn a_sync_that_never_rests_is_failed() {
         next = engine.answered(work.id, created(""), at(0)).unwrap();
     }
     assert_eq!(stages, STAGES_MAX);
-    assert!(matches!(outcome(next), Outcome::Retries { error, .. } if error.contains("32 stages")));
+    let why = format!("after {STAGES_MAX} stages");
+    assert!(matches!(outcome(next), Outcome::Retries { error, .. } if error.contains(&why)));
 }
 
 #[test]
@@ -323,9 +325,9 @@ fn not_found() -> Answer {
 
 fn confirmed(actions: &Actions) -> Vec<&str> {
     fn name(action: &Action) -> &str {
-        match action {
-            Action::Confirm { target, .. } => &target.name.name,
-            other => panic!("{other:?}"),
+        match action.read().map(|read| &read.question) {
+            Some(Question::Exists { target, .. }) => &target.name.name,
+            _ => panic!("{action:?}"),
         }
     }
     actions.items.iter().map(name).collect()

@@ -1,21 +1,22 @@
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{ApiError, Meta, Status, Timestamp};
+use flyball_api::{ApiError, LeanMeta, Status, Timestamp};
 use flyball_informer::SnapshotBuilder;
+use serde_json::json;
 
 use super::*;
-use crate::{Body, Precondition, Subresource, Target, Written};
+use crate::{Body, Precondition, Read, Subresource, Target, Verb, Write, Written};
 
 fn key() -> ObjectName {
     ObjectName::new("shop", "web")
 }
 
-fn meta(name: &str, uid: &str) -> Meta {
-    Meta {
+fn meta(name: &str, uid: &str) -> LeanMeta {
+    LeanMeta {
         name: name.into(),
         namespace: "shop".into(),
         uid: Uid::new(uid),
         resource_version: "5".into(),
-        ..Meta::default()
+        ..LeanMeta::default()
     }
 }
 
@@ -27,22 +28,24 @@ fn pod(name: &str, uid: &str) -> Pod {
 }
 
 fn create() -> Action {
-    let (kind, namespace) = (Pod::KIND, "shop".into());
-    let body = Body::new("{}");
-    Action::Create {
-        kind,
-        namespace,
-        body,
-    }
+    Write::create(Pod::KIND, "shop", Body::new("{}")).into()
 }
 
 fn patch(kind: Kind) -> Action {
-    Action::Patch {
-        target: Target::of(kind, &meta("web", "u")),
-        subresource: Subresource::Status,
-        precondition: Precondition::incarnation(&meta("web", "u")),
-        body: Body::new("{}"),
-    }
+    let meta = meta("web", "u");
+    let precondition = Precondition::incarnation(&meta);
+    Write::patch(Target::of(kind, &meta), precondition, json!({}))
+        .to_subresource(Subresource::STATUS)
+        .into()
+}
+
+fn delete(name: &str, uid: &str) -> Action {
+    Write::delete(Pod::KIND, &meta(name, uid)).into()
+}
+
+fn bind(precondition: Precondition) -> Action {
+    let pod = Target::of(Pod::KIND, &meta("a", "uid-1"));
+    Write::bind(pod, precondition, "node-1").into()
 }
 
 fn done(version: &str) -> Answer {
@@ -111,12 +114,12 @@ fn each_kind_is_waited_for_on_its_own() {
 #[test]
 fn an_update_counts_as_a_patch_does() {
     let mut gate = Gate::default();
-    let update = Action::Update {
-        target: Target::of(ReplicaSet::KIND, &meta("web", "u")),
-        subresource: Subresource::None,
-        precondition: Precondition::unchanged(&meta("web", "u")),
-        body: Body::new("{}"),
-    };
+    let update = Write::update(
+        Target::of(ReplicaSet::KIND, &meta("web", "u")),
+        Precondition::unchanged(&meta("web", "u")),
+        Body::new("{}"),
+    )
+    .into();
     gate.note(&key(), &update, &done("7"));
     assert!(gate.check(&key(), &seen("9", "6").build()).is_err());
     assert!(gate.check(&key(), &seen("9", "7").build()).is_ok());
@@ -129,9 +132,7 @@ fn what_failed_was_skipped_or_only_read_is_not_waited_for() {
         gate.note(&key(), &create(), &answer);
         gate.note(&key(), &patch(Pod::KIND), &answer);
     }
-    let ask = Action::Ask {
-        target: Target::of(Pod::KIND, &meta("web", "u")),
-    };
+    let ask = Read::get(Target::of(Pod::KIND, &meta("web", "u"))).into();
     gate.note(&key(), &ask, &Answer::Read(Default::default()));
     assert!(gate.is_empty());
 }
@@ -161,7 +162,7 @@ fn a_kind_not_listed_yet_is_waited_for_and_one_that_nobody_watches_is_not() {
 
 #[test]
 fn a_delete_opens_when_the_cache_shows_it_going_gone_or_replaced() {
-    let delete = Action::delete(Pod::KIND, &meta("a", "uid-1"));
+    let delete = delete("a", "uid-1");
     let going = {
         let mut pod = pod("a", "uid-1");
         pod.metadata.deletion_timestamp = Some(Timestamp::UNIX_EPOCH);
@@ -186,13 +187,12 @@ fn a_delete_opens_when_the_cache_shows_it_going_gone_or_replaced() {
 
 #[test]
 fn a_delete_that_found_nothing_still_waits_for_the_cache_to_show_it() {
-    let by_uid = Action::delete(Pod::KIND, &meta("a", "uid-1"));
-    let by_version = Action::Delete {
-        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
-        precondition: Precondition::unchanged(&meta("a", "uid-1")),
-        propagation: None,
-        grace_seconds: None,
-    };
+    let by_uid = delete("a", "uid-1");
+    let by_version = Write::delete_if(
+        Target::of(Pod::KIND, &meta("a", "uid-1")),
+        Precondition::unchanged(&meta("a", "uid-1")),
+    )
+    .into();
     let stale = || seen("10", "1").add(pod("a", "uid-1")).build();
     let replaced = || {
         let message =
@@ -225,7 +225,7 @@ fn a_delete_that_found_nothing_still_waits_for_the_cache_to_show_it() {
 
 #[test]
 fn a_binding_opens_when_the_cache_shows_the_pod_in_another_version() {
-    let bind = Action::bind(Pod::KIND, &meta("a", "uid-1"), "node-1");
+    let bind = bind(Precondition::unchanged(&meta("a", "uid-1")));
     let bound = {
         let mut pod = pod("a", "uid-1");
         pod.metadata.resource_version = "6".into();
@@ -255,11 +255,9 @@ fn a_deletion_at_once_of_what_was_going_already_waits_until_it_is_gone_or_change
         pod.metadata.resource_version = version.into();
         pod
     };
-    let delete = |precondition| Action::Delete {
-        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
-        precondition,
-        propagation: None,
-        grace_seconds: Some(0),
+    let delete = |precondition| -> Action {
+        let target = Target::of(Pod::KIND, &meta("a", "uid-1"));
+        Write::delete_if(target, precondition).within(0).into()
     };
     let stale = || seen("10", "1").add(going("5")).build();
     for after in [seen("11", "1"), seen("11", "1").add(going("6"))] {
@@ -278,17 +276,42 @@ fn a_deletion_at_once_of_what_was_going_already_waits_until_it_is_gone_or_change
 
 #[test]
 fn a_binding_that_failed_or_named_no_version_is_not_waited_for() {
-    let by_uid = Action::Bind {
-        target: Target::of(Pod::KIND, &meta("a", "uid-1")),
-        precondition: Precondition::incarnation(&meta("a", "uid-1")),
-        node: "node-1".into(),
-    };
-    let by_version = Action::bind(Pod::KIND, &meta("a", "uid-1"), "node-1");
+    let by_uid = bind(Precondition::incarnation(&meta("a", "uid-1")));
+    let by_version = bind(Precondition::unchanged(&meta("a", "uid-1")));
     let mut gate = Gate::default();
     gate.note(&key(), &by_uid, &done(""));
     for answer in [failed(409), failed(500), Answer::Skipped] {
         gate.note(&key(), &by_version, &answer);
     }
+    assert!(gate.is_empty());
+}
+
+#[test]
+fn an_eviction_is_waited_for_as_a_delete_is_and_other_posts_to_subresources_are_not() {
+    let post = |subresource| -> Action {
+        let meta = meta("a", "uid-1");
+        let (target, by_uid) = (
+            Target::of(Pod::KIND, &meta),
+            Precondition::incarnation(&meta),
+        );
+        Write::new(Verb::Create, target, by_uid, Body::new("{}"))
+            .to_subresource(subresource)
+            .into()
+    };
+    let stale = || seen("10", "1").add(pod("a", "uid-1")).build();
+    // Too many requests: a disruption budget refuses it for now.
+    for (answer, waits) in [
+        (done("100"), true),
+        (failed(404), true),
+        (failed(429), false),
+    ] {
+        let mut gate = Gate::default();
+        gate.note(&key(), &post(Subresource::EVICTION), &answer);
+        assert_eq!(gate.check(&key(), &stale()).is_err(), waits, "{answer:?}");
+        assert_eq!(gate.check(&key(), &seen("11", "1").build()), Ok(()));
+    }
+    let mut gate = Gate::default();
+    gate.note(&key(), &post(Subresource("token")), &done("100"));
     assert!(gate.is_empty());
 }
 

@@ -1,17 +1,17 @@
 use flyball_api::views::{ObjectReference, Pod, ReplicaSet};
-use flyball_api::{Meta, Uid};
+use flyball_api::{LeanMeta, Uid};
 use serde_json::json;
 
 use super::*;
-use crate::{Body, Record, RecordKind, Subresource, Target};
+use crate::{Body, Record, RecordKind, Subresource, Verb};
 
-fn meta() -> Meta {
-    Meta {
+fn meta() -> LeanMeta {
+    LeanMeta {
         name: "web".into(),
         namespace: "shop".into(),
         uid: Uid::new("u"),
         resource_version: "7".into(),
-        ..Meta::default()
+        ..LeanMeta::default()
     }
 }
 
@@ -20,35 +20,33 @@ fn one(action: Action) -> Vec<Lint> {
 }
 
 fn patch(precondition: Precondition, body: Body) -> Action {
-    Action::Patch {
-        target: Target::of(ReplicaSet::KIND, &meta()),
-        subresource: Subresource::None,
-        precondition,
-        body,
-    }
+    let target = Target::of(ReplicaSet::KIND, &meta());
+    Write::new(Verb::StrategicPatch, target, precondition, body).into()
 }
 
 fn update(precondition: Precondition, body: Body) -> Action {
-    Action::Update {
-        target: Target::of(ReplicaSet::KIND, &meta()),
-        subresource: Subresource::Status,
-        precondition,
-        body,
+    Write::update(Target::of(ReplicaSet::KIND, &meta()), precondition, body)
+        .to_subresource(Subresource::STATUS)
+        .into()
+}
+
+/// A version is not enough where the incarnation is asked for.
+fn version_and(uid: Option<Uid>) -> Precondition {
+    Precondition {
+        uid,
+        resource_version: Some("7".into()),
     }
 }
 
 fn create(body: &str) -> Action {
-    Action::Create {
-        kind: Pod::KIND,
-        namespace: "shop".into(),
-        body: Body::new(body),
-    }
+    Write::create(Pod::KIND, "shop", Body::new(body)).into()
 }
 
 #[test]
 fn a_correct_stage_has_nothing_wrong() {
     let unchanged = Precondition::unchanged(&meta());
     let body = Body::patch(&unchanged, json!({"spec": {"replicas": 1}}));
+    let pod = || Target::of(Pod::KIND, &meta());
     let record = Record {
         about: ObjectReference::of(ReplicaSet::KIND, &meta()),
         kind: RecordKind::Normal,
@@ -58,12 +56,10 @@ fn a_correct_stage_has_nothing_wrong() {
     let items = vec![
         create("{}"),
         patch(unchanged.clone(), body.clone()),
-        update(unchanged, body),
-        Action::delete(Pod::KIND, &meta()),
-        Action::bind(Pod::KIND, &meta(), "node-1"),
-        Action::Ask {
-            target: Target::of(Pod::KIND, &meta()),
-        },
+        update(unchanged.clone(), body),
+        Write::delete(Pod::KIND, &meta()).into(),
+        Write::bind(pod(), unchanged, "node-1").into(),
+        Read::get(pod()).into(),
         Action::Record(record),
     ];
     assert_eq!(lint(&Actions::together("stage", items)), []);
@@ -71,39 +67,62 @@ fn a_correct_stage_has_nothing_wrong() {
 
 #[test]
 fn a_delete_must_name_the_incarnation() {
-    let delete = |uid: Option<Uid>| Action::Delete {
-        target: Target::of(Pod::KIND, &meta()),
-        precondition: Precondition {
-            uid,
-            resource_version: Some("7".into()),
-        },
-        propagation: None,
-        grace_seconds: None,
+    let delete = |uid: Option<Uid>| {
+        let target = Target::of(Pod::KIND, &meta());
+        Write::delete_if(target, version_and(uid)).into()
     };
-    assert_eq!(one(delete(None)), [Lint::DeleteWithoutUid(0)]);
+    assert_eq!(one(delete(None)), [Lint::WriteWithoutUid(0)]);
     assert_eq!(
         one(delete(Some(Uid::default()))),
-        [Lint::DeleteWithoutUid(0)]
+        [Lint::WriteWithoutUid(0)]
     );
     assert_eq!(one(delete(Some(Uid::new("u")))), []);
 }
 
 #[test]
-fn a_binding_must_name_the_incarnation_and_a_node() {
-    let bind = |uid: Option<Uid>, node: &str| Action::Bind {
-        target: Target::of(Pod::KIND, &meta()),
-        precondition: Precondition {
-            uid,
-            resource_version: Some("7".into()),
-        },
-        node: node.into(),
+fn a_binding_must_name_the_incarnation() {
+    let bind = |uid: Option<Uid>| {
+        let target = Target::of(Pod::KIND, &meta());
+        Write::bind(target, version_and(uid), "node-1").into()
     };
-    let uid = Some(Uid::new("u"));
-    assert_eq!(one(bind(None, "node-1")), [Lint::BindWithoutUid(0)]);
+    assert_eq!(one(bind(None)), [Lint::WriteWithoutUid(0)]);
     let empty = Some(Uid::default());
-    assert_eq!(one(bind(empty, "node-1")), [Lint::BindWithoutUid(0)]);
-    assert_eq!(one(bind(uid.clone(), "")), [Lint::BindWithoutNode(0)]);
-    assert_eq!(one(bind(uid, "node-1")), []);
+    assert_eq!(one(bind(empty)), [Lint::WriteWithoutUid(0)]);
+    assert_eq!(one(bind(Some(Uid::new("u")))), []);
+}
+
+#[test]
+fn an_apply_or_a_post_to_a_subresource_must_name_the_incarnation_in_the_body() {
+    let apply = Verb::Apply {
+        manager: "toy",
+        force: true,
+    };
+    for (verb, subresource) in [
+        (apply, Subresource::NONE),
+        (Verb::Create, Subresource::EVICTION),
+    ] {
+        let write = |uid: Option<Uid>, body: Body| -> Action {
+            Write::new(verb, Target::of(Pod::KIND, &meta()), version_and(uid), body)
+                .to_subresource(subresource)
+                .into()
+        };
+        let body = |uid: &Option<Uid>| Body::patch(&version_and(uid.clone()), json!({}));
+        for uid in [None, Some(Uid::default())] {
+            let found = one(write(uid.clone(), body(&uid)));
+            assert_eq!(found, [Lint::WriteWithoutUid(0)], "{verb:?}");
+        }
+        let uid = Some(Uid::new("u"));
+        let found = one(write(uid.clone(), Body::new("{}")));
+        assert_eq!(found, [Lint::PreconditionNotSent(0)], "{verb:?}");
+        assert_eq!(one(write(uid.clone(), body(&uid))), [], "{verb:?}");
+    }
+}
+
+#[test]
+fn a_question_of_existence_must_name_the_incarnation() {
+    let exists = |uid| Read::exists(Target::of(Pod::KIND, &meta()), uid).into();
+    assert_eq!(one(exists(Uid::default())), [Lint::ExistsWithoutUid(0)]);
+    assert_eq!(one(exists(Uid::new("u"))), []);
 }
 
 #[test]
@@ -168,24 +187,16 @@ fn a_stage_must_have_a_name_actions_and_a_bound() {
 
 #[test]
 fn what_is_wrong_is_named_by_its_place() {
-    let bare = Action::Delete {
-        target: Target::of(Pod::KIND, &meta()),
-        precondition: Precondition::default(),
-        propagation: None,
-        grace_seconds: None,
-    };
+    let pod = Target::of(Pod::KIND, &meta());
+    let bare = Write::delete_if(pod, Precondition::default()).into();
     let items = vec![create("{}"), bare, create("[]")];
     let found = lint(&Actions::in_order("stage", items));
-    assert_eq!(found, [Lint::DeleteWithoutUid(1), Lint::BodyNotAnObject(2)]);
+    assert_eq!(found, [Lint::WriteWithoutUid(1), Lint::BodyNotAnObject(2)]);
 }
 
 #[test]
 fn a_collection_is_deleted_in_one_namespace_only() {
-    let delete = |kind, namespace: &str| Action::DeleteCollection {
-        kind,
-        namespace: namespace.into(),
-        propagation: None,
-    };
+    let delete = |kind, namespace: &str| Write::delete_collection(kind, namespace).into();
     assert_eq!(one(delete(Pod::KIND, "shop")), []);
     let wrong = [Lint::DeleteWithoutNamespace(0)];
     assert_eq!(one(delete(Pod::KIND, "")), wrong);

@@ -4,10 +4,9 @@
 //! alone; one of ours that no longer matches is released; an orphan that matches is adopted,
 //! after the server itself confirmed that the parent still lives.
 
-use flyball_api::{Kind, Meta, Object, OwnerReference, Uid, patch};
-use serde_json::Value;
+use flyball_api::{Kind, LeanMeta, Object, OwnerReference, Uid, patch};
 
-use crate::{Action, Answer, Body, Precondition, Subresource, Target};
+use crate::{Action, Answer, Precondition, Read, Target, Write};
 
 /// What to do about one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub enum Claim {
 }
 
 /// Decides about one child of `parent`. `matches` says whether the parent's selector matches it.
-pub fn claim(parent: &Meta, child: &Meta, matches: bool) -> Claim {
+pub fn claim(parent: &LeanMeta, child: &LeanMeta, matches: bool) -> Claim {
     match child.controller() {
         Some(owner) if owner.uid != parent.uid => Claim::Ignore,
         Some(_) if matches => Claim::Keep,
@@ -36,45 +35,42 @@ pub fn claim(parent: &Meta, child: &Meta, matches: bool) -> Claim {
 }
 
 /// Owners live in the namespace of what they own, or in none.
-fn may_own(parent: &Meta, child: &Meta) -> bool {
+fn may_own(parent: &LeanMeta, child: &LeanMeta) -> bool {
     parent.namespace.is_empty() || parent.namespace == child.namespace
 }
 
-/// Makes `parent` the controller of `child`.
-pub fn adopt(parent_kind: Kind, parent: &Meta, child_kind: Kind, child: &Meta) -> Action {
+/// Makes `parent` the controller of `child`, of which this must hold.
+pub fn adopt(
+    parent_kind: Kind,
+    parent: &LeanMeta,
+    child_kind: Kind,
+    child: &LeanMeta,
+    precondition: Precondition,
+) -> Action {
     let owner = OwnerReference::controller_of(parent_kind, &parent.name, &parent.uid);
-    patch_owners(child_kind, child, patch::adopt(&child.uid, &owner, &[]))
+    let patch = patch::adopt(&child.uid, &owner, &[]);
+    Write::patch(Target::of(child_kind, child), precondition, patch).into()
 }
 
-/// Takes `parent` off the owners of `child`.
-pub fn release(parent: &Uid, child_kind: Kind, child: &Meta) -> Action {
-    patch_owners(
-        child_kind,
-        child,
-        patch::release(&child.uid, &[parent], &[]),
-    )
-}
-
-/// Owners change whatever else has changed: only the incarnation must be the one judged.
-fn patch_owners(kind: Kind, child: &Meta, patch: Value) -> Action {
-    Action::Patch {
-        target: Target::of(kind, child),
-        subresource: Subresource::None,
-        precondition: Precondition::incarnation(child),
-        body: Body::of(&patch),
-    }
+/// Takes `parent` off the owners of `child`, of which this must hold.
+pub fn release(
+    parent: &Uid,
+    child_kind: Kind,
+    child: &LeanMeta,
+    precondition: Precondition,
+) -> Action {
+    let patch = patch::release(&child.uid, &[parent], &[]);
+    Write::patch(Target::of(child_kind, child), precondition, patch).into()
 }
 
 /// Reads the parent past all caches, which must happen before the first adoption of a sync: a
 /// cache may still show a parent that was deleted and made anew.
-pub fn recheck(parent_kind: Kind, parent: &Meta) -> Action {
-    Action::Ask {
-        target: Target::of(parent_kind, parent),
-    }
+pub fn recheck(parent_kind: Kind, parent: &LeanMeta) -> Action {
+    Read::get(Target::of(parent_kind, parent)).into()
 }
 
 /// Whether the server's word allows adoptions; if not, why not.
-pub fn may_adopt<T: Object>(parent: &Meta, answer: &Answer) -> Result<(), String> {
+pub fn may_adopt<T: Object>(parent: &LeanMeta, answer: &Answer) -> Result<(), String> {
     let name = parent.object_name();
     match answer {
         Answer::Read(json) => {

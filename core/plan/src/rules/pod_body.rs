@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use flyball_api::{Kind, Labels, Meta, Opaque, OwnerReference, Template, Text};
+use flyball_api::{Kind, Labels, LeanMeta, Opaque, OwnerReference, Template, Text};
 use serde::Serialize;
 
 use crate::Body;
@@ -55,7 +55,11 @@ struct NamelessMeta<'a> {
 
 /// The body of a pod from `template`, owned and controlled by `owner`. The server makes up the
 /// name, so that one body serves any number of creates.
-pub fn pod_body(template: &Template, owner_kind: Kind, owner: &Meta) -> Result<Body, PodRefused> {
+pub fn pod_body(
+    template: &Template,
+    owner_kind: Kind,
+    owner: &LeanMeta,
+) -> Result<Body, PodRefused> {
     if template.labels().is_empty() {
         return Err(PodRefused::NoLabels);
     }

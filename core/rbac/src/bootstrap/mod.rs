@@ -7,7 +7,7 @@
 mod reconcile;
 pub(crate) mod table;
 
-use flyball_api::{LabelSelector, Labels, Meta};
+use flyball_api::{LabelSelector, Labels, LeanMeta, Meta};
 
 use crate::{
     AggregationRule, ClusterRole, ClusterRoleBinding, GROUP, Role, RoleBinding, RoleRef, Subject,
@@ -84,13 +84,14 @@ pub fn policy() -> Policy {
 }
 
 fn metadata(namespace: &str, name: &str) -> Meta {
-    Meta {
+    let known = LeanMeta {
         namespace: namespace.into(),
         name: name.into(),
         labels: Labels::from_iter([BOOTSTRAPPING]),
         annotations: Labels::from_iter([(AUTOUPDATE, "true")]),
-        ..Meta::default()
-    }
+        ..LeanMeta::default()
+    };
+    known.into()
 }
 
 fn cluster_role(name: &str, entry: &Entry<'_>) -> ClusterRole {

@@ -163,10 +163,11 @@ fn merged_metadata(existing: &Meta, expected: &Meta) -> Option<Meta> {
     let labels = merged_labels(&existing.labels, &expected.labels);
     let annotations = merged_labels(&existing.annotations, &expected.annotations);
     let changes = labels != existing.labels || annotations != existing.annotations;
-    changes.then(|| Meta {
-        labels,
-        annotations,
-        ..existing.clone()
+    changes.then(|| {
+        let mut merged = existing.clone();
+        merged.labels = labels;
+        merged.annotations = annotations;
+        merged
     })
 }
 

@@ -216,7 +216,7 @@ proptest! {
     ) {
         let user = User::default();
         let request = Attributes { user: &user, verb, target };
-        let allows = |rules: &[PolicyRule]| rules.iter().any(|rule| rule.allows(&request));
+        let allows = |rules: &[PolicyRule]| rules.iter().any(|rule| crate::rule::allows(rule, &request));
         let missing = uncovered(&held, &wanted);
         prop_assert!(!allows(&wanted) || allows(&held) || allows(&missing));
         let with_missing = [held, missing].concat();

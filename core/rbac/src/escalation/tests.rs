@@ -235,6 +235,41 @@ fn a_role_too_broad_to_be_checked_is_refused_but_not_to_who_holds_everything() {
     assert_eq!(write(&root), Ok(()));
 }
 
+/// A role of as many rules as its writer holds is compared by the words of both, up to a bound.
+#[test]
+fn many_rules_against_many_held_ones_are_checked_within_a_bound() {
+    let rows = |prefix: &str| -> Vec<String> {
+        (0..16_000)
+            .map(|at| format!("get core: secrets named {prefix}{at}"))
+            .collect()
+    };
+    let (held, other) = (rows("a"), rows("b"));
+    let held: Vec<&str> = held.iter().map(String::as_str).collect();
+    let index = index(&[cluster_role("many", &held)], &[], &["many user=eve"]);
+    let eve = User::of_groups("eve", &[]);
+    let write = |rows: &[&str]| {
+        let rules: Vec<PolicyRule> = rows.iter().map(|row| rule(row)).collect();
+        check_role_write(
+            &request(&eve, "clusterroles", ""),
+            "x",
+            &rules,
+            false,
+            &index,
+        )
+    };
+    assert_eq!(write(&held), Ok(()));
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    assert_eq!(
+        cause(write(&other)).unwrap(),
+        "the rules and those that are held have too many words to compare: use several roles"
+    );
+    assert!(
+        cause(write(&other[..10]))
+            .unwrap()
+            .contains("not currently held")
+    );
+}
+
 #[test]
 fn owners_and_finalizers_are_not_worth_a_check_and_all_else_is() {
     let old =

@@ -236,7 +236,7 @@ impl Custom {
     /// does not have any more are left out, and defaults are filled in. Then it is what this version has
     /// of it.
     pub(crate) fn shown(&self, stored: &Stored) -> Object {
-        let object: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+        let object = stored.bare_object();
         if self.is_storage() && stored.schema() == self.id {
             return object;
         }

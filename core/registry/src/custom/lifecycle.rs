@@ -101,7 +101,7 @@ impl Registry {
 
     /// Serves what a definition says, as far as it says it now.
     fn take_up(&mut self, name: &str, stored: &Stored) {
-        let definition: Object = serde_json::from_slice(stored.bare()).unwrap_or_default();
+        let definition = stored.bare_object();
         let is_served = conditions::is_true(&definition, "NamesAccepted")
             || conditions::is_true(&definition, "Established");
         let overlaps = self.is_built_in(&definition);

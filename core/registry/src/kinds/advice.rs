@@ -6,6 +6,7 @@ mod jobs;
 mod labels;
 mod paths;
 mod pods;
+mod ports;
 
 use flyball_schema::Resource;
 use serde_json::Value;

@@ -15,7 +15,7 @@ use super::pod;
 use super::quantities;
 use super::sheet::Sheet;
 use super::spot::{Errors, Spot};
-use crate::field_error::FieldError;
+use crate::field_error::{FieldError, ListErrors};
 use crate::object::{Object, at};
 
 pub(super) static LIMIT_RANGE: Sheet = Sheet {
@@ -321,6 +321,7 @@ fn check_scopes(spec: &Spot, errors: &mut Errors) {
     let selector = spec.get("scopeSelector");
     let expressions = selector.get("matchExpressions");
     let mut seen = Vec::new();
+    let mut shown = ListErrors::of(expressions.items().count());
     for expression in expressions.items() {
         let (scope, operator) = (expression.get("scopeName"), expression.get("operator"));
         let values = expression.get("values");
@@ -329,10 +330,10 @@ fn check_scopes(spec: &Spot, errors: &mut Errors) {
             let told = expressions.told_as("scopeName", scope.value());
             errors.push(told.invalid_text("unsupported scope"));
         }
-        for _ in hard
+        let mut uncounted = hard
             .entries()
-            .filter(|(resource, _)| !counts(scope.text(), resource))
-        {
+            .filter(|(resource, _)| !counts(scope.text(), resource));
+        while shown.take() && uncounted.next().is_some() {
             let told = expressions.told_as_whole(selector.value());
             errors.push(told.invalid("unsupported scope applied to resource"));
         }
@@ -365,14 +366,19 @@ fn check_scopes(spec: &Spot, errors: &mut Errors) {
 }
 
 fn check_scope_set(scopes: &Spot, hard: &Spot, names: Vec<&str>, errors: &mut Errors) {
-    for name in &names {
-        if !SCOPES.contains(name) {
+    let mut shown = ListErrors::of(names.len());
+    'names: for name in &names {
+        if !SCOPES.contains(name) && shown.take() {
             errors.push(scopes.invalid("unsupported scope"));
         }
         for (resource, _) in hard.entries() {
-            if !counts(name, resource) {
-                errors.push(scopes.invalid("unsupported scope applied to resource"));
+            if counts(name, resource) {
+                continue;
             }
+            if !shown.take() {
+                break 'names;
+            }
+            errors.push(scopes.invalid("unsupported scope applied to resource"));
         }
     }
     check_conflicts(scopes, &names, errors);

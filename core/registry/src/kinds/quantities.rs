@@ -241,13 +241,11 @@ pub(super) fn check_overhead_of<'v>(
     }
 }
 
-/// Claims that a container refers to, each once and each one of the pod's.
-pub(super) fn check_claims(claims: &Spot, of_pod: &Spot, errors: &mut Errors) {
-    let names: BTreeSet<&str> = of_pod
-        .items()
-        .map(|claim| claim.get("name").text())
-        .collect();
-    let names: BTreeSet<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+/// The names of claims that an error lists.
+const NAMES_SHOWN_MAX: usize = 100;
+
+/// Claims that a container refers to, each once and each one of the pod's, which have these names.
+pub(super) fn check_claims(claims: &Spot, names: &BTreeSet<&str>, errors: &mut Errors) {
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for claim in claims.items() {
         let (name, request) = (claim.get("name").text(), claim.get("request"));
@@ -271,13 +269,18 @@ pub(super) fn check_claims(claims: &Spot, of_pod: &Spot, errors: &mut Errors) {
             let start = format!("{name}/");
             if seen.contains(&key) {
                 errors.push(told(Mistake::Duplicate(key.as_str().into()), String::new()));
-            } else if request.is_empty() && seen.iter().any(|one| one.starts_with(&start)) {
+            } else if request.is_empty()
+                && seen
+                    .range(start.clone()..)
+                    .next()
+                    .is_some_and(|one| one.starts_with(&start))
+            {
                 errors.push(told(Mistake::Duplicate(name.into()), String::new()));
             }
             seen.insert(key);
         }
         if !names.contains(name) {
-            let known: Vec<&str> = names.iter().copied().collect();
+            let known: Vec<&str> = names.iter().copied().take(NAMES_SHOWN_MAX).collect();
             let which = match known.is_empty() {
                 true => " which is empty".to_owned(),
                 false => format!(": {}", known.join(", ")),

@@ -2,9 +2,11 @@
 //!
 //! Upstream: `apimachinery/pkg/api/validation/objectmeta.go`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::field_error::FieldError;
+use crate::field_error::{FieldError, ListErrors};
 use crate::kinds::{NameRule, label_key_mistakes, label_value_mistakes};
 use crate::names;
 use crate::object::{Meta, Object};
@@ -192,7 +194,8 @@ pub(crate) fn validate_update(call: &Call<'_>, new: &Object, old: &Object) -> Ve
         errors.retain(|error| error.field != "metadata.generateName");
     }
     if old.is_deleting() {
-        let is_new = |one: &&str| !old.finalizers().any(|kept| kept == *one);
+        let kept: BTreeSet<&str> = old.finalizers().collect();
+        let is_new = |one: &&str| !kept.contains(one);
         let mut added: Vec<&str> = new.finalizers().filter(is_new).collect();
         added.sort_unstable();
         added.dedup();
@@ -253,6 +256,9 @@ fn leaves_prefix(call: &Call<'_>) -> bool {
 
 fn owners(meta: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
+    let count = meta["ownerReferences"].as_array().map_or(0, Vec::len);
+    // Upstream shows the whole list with each further controller.
+    let mut shown = ListErrors::of(count);
     let mut first: Option<String> = None;
     for owner in meta["ownerReferences"].as_array().into_iter().flatten() {
         let group_version = owner["apiVersion"].as_str().unwrap_or_default();
@@ -288,6 +294,7 @@ fn owners(meta: &Value) -> Vec<FieldError> {
         let told = format!("{kind}/{name}");
         match &first {
             None => first = Some(told),
+            Some(_) if !shown.take() => {}
             Some(first) => {
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {told}"

@@ -13,15 +13,16 @@ use crate::query::Query;
 use crate::request::{Chance, Method, Representation, Request};
 use crate::selection::Selection;
 use crate::served::Kind;
-use crate::{components, documents, patch, reviews, route, scale, sent, served, shown, versions};
+use crate::{
+    components, documents, patch, reviews, route, scale, sent, served, shown, versions, warnings,
+};
 
 impl Registry {
     /// Whether whoever asks may do so at all, whatever the body of the request is.
     pub fn check_access(&self, request: &Request<'_>) -> Result<(), Failure> {
         match Path::parse(request.path) {
             Path::Resource(path) => {
-                let target = Target::Resource(path.target());
-                self.authorize(request, route::verb(request, &path), target)
+                self.authorize_resource(request, route::verb(request, &path), &path)
             }
             Path::Other => {
                 let target = Target::Path(request.path);
@@ -32,10 +33,16 @@ impl Registry {
 
     /// Does what a request asks for, or says why not.
     pub fn handle(&mut self, request: Request<'_>, chance: &mut Chance<'_>) -> Reply {
-        let reply = match self.try_handle(request, chance) {
+        let mut reply = match self.try_handle(request, chance) {
             Ok(reply) => reply,
             Err(failure) => Reply::Answer(Answer::refusal(failure, request.accept)),
         };
+        match &mut reply {
+            Reply::Answer(answer) => warnings::cut(&mut answer.warnings),
+            Reply::List(list) => warnings::cut(&mut list.warnings),
+            Reply::Watch(watch) => warnings::cut(&mut watch.warnings),
+            Reply::Page => {}
+        }
         self.settle_definitions(request.now, chance);
         reply
     }
@@ -56,7 +63,7 @@ impl Registry {
             }
         };
         let verb = route::verb(&request, &path);
-        self.authorize(&request, verb, Target::Resource(path.target()))?;
+        self.authorize_resource(&request, verb, &path)?;
         let resource = self.served.find(&path.group, &path.version, &path.resource);
         let Some(resource) = resource.cloned() else {
             return match self.served.has_built_in(&path.group) {
@@ -209,6 +216,19 @@ impl Registry {
             _ => self.delete_collection(call)?,
         };
         answered(shown::as_asked(call, answer))
+    }
+
+    fn authorize_resource(
+        &self,
+        request: &Request<'_>,
+        verb: &str,
+        path: &ResourcePath,
+    ) -> Result<(), Failure> {
+        let target = flyball_rbac::Resource {
+            name: &route::authorized_name(request, verb, path),
+            ..path.target()
+        };
+        self.authorize(request, verb, Target::Resource(target))
     }
 
     fn authorize(

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use flyball_api::Timestamp;
-use flyball_storage::{Query, Transaction};
+use flyball_storage::{Expect, Query, Transaction};
 use serde_json::{Value, json};
 
 use super::addresses::Range;
@@ -37,7 +37,8 @@ impl Beside {
         mut transaction: Transaction<Arc<Stored>>,
     ) -> Transaction<Arc<Stored>> {
         for (place, stored) in self.puts {
-            transaction = transaction.put(place, stored);
+            let is_free = transaction.given(place.clone(), Expect::Absent);
+            transaction = is_free.put(place, stored);
         }
         for place in self.deletes {
             transaction = transaction.delete(place);
@@ -84,6 +85,19 @@ impl Registry {
             Spec::read(service).addresses().iter().cloned().collect()
         };
         let lost = before.map(held).unwrap_or_default();
+        // An address that another service holds stays with it.
+        let is_own = |place: &String| {
+            let Some(found) = self.store().get(place) else {
+                return false;
+            };
+            let found = found.value.bare_object();
+            let parent = at(&found, "spec.parentRef");
+            before.is_some_and(|service| {
+                parent["resource"] == "services"
+                    && parent["namespace"] == service.namespace()
+                    && parent["name"] == service.name()
+            })
+        };
         match after {
             None => {
                 let services = before.map(|service| (service.namespace(), service.name()));
@@ -92,7 +106,7 @@ impl Registry {
                     beside.deletes.push(key(endpoints, namespace, name));
                 }
                 let places = lost.iter().map(|address| key(&addresses, "", address));
-                beside.deletes.extend(places);
+                beside.deletes.extend(places.filter(is_own));
             }
             Some((service, chance)) => {
                 let gained = held(service);
@@ -103,7 +117,7 @@ impl Registry {
                 }
                 let lost = lost.difference(&gained);
                 let places = lost.map(|address| key(&addresses, "", address));
-                beside.deletes.extend(places);
+                beside.deletes.extend(places.filter(is_own));
             }
         }
         beside

@@ -2,7 +2,7 @@
 //!
 //! Upstream: `pkg/registry/core/service/storage/storage.go`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::spec::Spec;
 
@@ -22,10 +22,11 @@ pub(super) fn keep(new: &mut Spec, old: &Spec) {
             .node_ports()
             .filter(|port| before.contains(port))
             .collect();
+        // Of ports with one name the last counts.
+        let named = old.ports.iter().map(|one| (&one.name, one.node_port));
+        let named: BTreeMap<&String, i64> = named.collect();
         for port in new.ports.iter_mut().filter(|port| port.node_port == 0) {
-            // Of ports with one name the last counts.
-            let same = old.ports.iter().rev().find(|one| one.name == port.name);
-            let number = same.map_or(0, |one| one.node_port);
+            let number = named.get(&port.name).copied().unwrap_or_default();
             if !used.contains(&number) {
                 port.node_port = number;
             }

@@ -15,8 +15,10 @@ mod node_ports;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod unallocated;
 
 use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use flyball_schema::Resource;
@@ -74,12 +76,9 @@ impl Registry {
         let old = old.map(Spec::read);
         if !call.path.subresource.is_empty() {
             // What is made by writing its status is given nothing, and must have all that it needs.
-            let lacks =
-                |errors: Vec<FieldError>| Failure::invalid("", "Service", new.name(), &errors);
-            let is_made = old.is_none() && spec.needs_cluster_ip();
-            return match is_made {
-                true => families::check_unallocated(&spec).map_err(lacks),
-                false => Ok(()),
+            return match old {
+                None => self.check_unallocated(&spec, new.name()),
+                Some(_) => Ok(()),
             };
         }
         if let Some(old) = &old {
@@ -257,7 +256,12 @@ fn take_ports(
 ) -> Result<(), PortsRefused> {
     if spec.is_on_nodes() {
         let draws = spec.needs_node_port();
-        let mut given: Vec<(i64, i64)> = Vec::new();
+        let mut given: BTreeMap<i64, i64> = BTreeMap::new();
+        // Of ports with one number the first that asks for a node port counts.
+        let mut asked: BTreeMap<i64, i64> = BTreeMap::new();
+        for port in spec.ports.iter().filter(|port| port.node_port != 0) {
+            asked.entry(port.port).or_insert(port.node_port);
+        }
         for at in 0..spec.ports.len() {
             let Port {
                 port, node_port, ..
@@ -265,10 +269,9 @@ fn take_ports(
             if node_port == 0 && !draws {
                 continue;
             }
-            let shared = given.iter().find(|(one, _)| *one == port);
-            spec.ports[at].node_port = match shared {
-                Some((_, number)) if node_port == 0 => *number,
-                Some((_, number)) => {
+            spec.ports[at].node_port = match given.get(&port) {
+                Some(number) if node_port == 0 => *number,
+                Some(number) => {
                     if node_port != *number {
                         let taken = draft.take(node_port);
                         taken.map_err(|why| PortsRefused::Asked(at, node_port, why))?;
@@ -276,9 +279,7 @@ fn take_ports(
                     node_port
                 }
                 None => {
-                    let same = spec.ports.iter().filter(|one| one.port == port);
-                    let asked = same.map(|one| one.node_port).find(|number| *number != 0);
-                    let number = match asked {
+                    let number = match asked.get(&port).copied() {
                         Some(number) => {
                             let taken = draft.take(number);
                             taken.map_err(|why| PortsRefused::Asked(at, number, why))?;
@@ -286,7 +287,7 @@ fn take_ports(
                         }
                         None => draft.next(chance).map_err(PortsRefused::Any)?,
                     };
-                    given.push((port, number));
+                    given.insert(port, number);
                     number
                 }
             };
@@ -307,9 +308,9 @@ fn change_ports(
 ) -> Result<(), PortsRefused> {
     if spec.is_on_nodes() {
         let draws = spec.needs_node_port();
-        let before: Vec<i64> = old.node_ports().collect();
-        let mut asked: Vec<i64> = Vec::new();
-        let mut pairs: Vec<(String, i64)> = Vec::new();
+        let before: BTreeSet<i64> = old.node_ports().collect();
+        let mut asked: BTreeSet<i64> = BTreeSet::new();
+        let mut pairs: BTreeSet<(String, i64)> = BTreeSet::new();
         for (at, port) in spec.ports.iter_mut().enumerate() {
             match port.node_port {
                 0 if !draws => continue,
@@ -318,14 +319,12 @@ fn change_ports(
                 number => {
                     let taken = draft.take(number);
                     taken.map_err(|why| PortsRefused::Asked(at, number, why))?;
-                    asked.push(number);
+                    asked.insert(number);
                 }
             }
-            let pair = (port.protocol.clone(), port.node_port);
-            if pairs.contains(&pair) {
+            if !pairs.insert((port.protocol.clone(), port.node_port)) {
                 return Err(PortsRefused::Twice(port.clone()));
             }
-            pairs.push(pair);
         }
     }
     if spec.needs_health_port() && !old.needs_health_port() {

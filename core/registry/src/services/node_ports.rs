@@ -6,6 +6,8 @@
 //! Upstream: `pkg/registry/core/service/portallocator/{allocator,operation}.go`,
 //! `pkg/registry/core/service/allocator/bitmap.go`.
 
+use std::collections::BTreeSet;
+
 use super::spec::Spec;
 use crate::request::Chance;
 
@@ -18,16 +20,16 @@ const RESERVED: usize = COUNT / 32;
 /// The port before the first that a dry run makes up.
 const MADE_UP: i64 = 32_768;
 
-/// Which ports are taken.
+/// Which ports are taken, and how often: what several services hold is free when all of them are gone.
 #[derive(Clone, Debug)]
 pub(crate) struct NodePorts {
-    taken: Box<[bool]>,
+    holders: Box<[u32]>,
 }
 
 impl Default for NodePorts {
     fn default() -> Self {
-        let taken = vec![false; COUNT].into_boxed_slice();
-        Self { taken }
+        let holders = vec![0; COUNT].into_boxed_slice();
+        Self { holders }
     }
 }
 
@@ -55,19 +57,24 @@ impl std::fmt::Display for PortRefused {
 impl NodePorts {
     /// Takes note of a service that was one thing and is another now.
     pub(crate) fn note(&mut self, before: Option<&Spec>, after: Option<&Spec>) {
-        for (spec, taken) in [(before, false), (after, true)] {
+        for (spec, is_held) in [(before, false), (after, true)] {
             let Some(spec) = spec else { continue };
             let health = spec.needs_health_port().then_some(spec.health_port);
             for port in spec.node_ports().chain(health) {
-                if let Some(place) = place(port).and_then(|at| self.taken.get_mut(at)) {
-                    *place = taken;
+                let holders = place(port).and_then(|at| self.holders.get_mut(at));
+                if let Some(holders) = holders {
+                    *holders = match is_held {
+                        true => holders.saturating_add(1),
+                        false => holders.saturating_sub(1),
+                    };
                 }
             }
         }
     }
 
-    fn is_taken(&self, port: i64) -> bool {
-        place(port).is_some_and(|at| self.taken.get(at).copied().unwrap_or_default())
+    pub(super) fn is_taken(&self, port: i64) -> bool {
+        let holders = place(port).and_then(|at| self.holders.get(at));
+        holders.is_some_and(|holders| *holders > 0)
     }
 }
 
@@ -80,7 +87,7 @@ fn place(port: i64) -> Option<usize> {
 /// The ports that one write is about to take.
 pub(super) struct Draft<'a> {
     ports: &'a NodePorts,
-    drawn: Vec<i64>,
+    drawn: BTreeSet<i64>,
     dry_run: bool,
 }
 
@@ -88,7 +95,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(ports: &'a NodePorts, dry_run: bool) -> Self {
         Self {
             ports,
-            drawn: Vec::new(),
+            drawn: BTreeSet::new(),
             dry_run,
         }
     }
@@ -101,21 +108,21 @@ impl<'a> Draft<'a> {
         if self.ports.is_taken(port) || self.drawn.contains(&port) {
             return Err(PortRefused::Taken);
         }
-        self.drawn.push(port);
+        self.drawn.insert(port);
         Ok(())
     }
 
     /// Takes any port. A dry run makes up one that no service can have.
     pub(super) fn next(&mut self, chance: &mut Chance<'_>) -> Result<i64, PortRefused> {
         let port = match self.dry_run {
-            true => self.drawn.iter().max().copied().unwrap_or(MADE_UP) + 1,
+            true => self.drawn.last().copied().unwrap_or(MADE_UP) + 1,
             false => {
                 let upper = self.scan(RESERVED, COUNT, chance);
                 let found = upper.or_else(|| self.scan(0, RESERVED, chance));
                 found.ok_or(PortRefused::Full)?
             }
         };
-        self.drawn.push(port);
+        self.drawn.insert(port);
         Ok(port)
     }
 

@@ -143,3 +143,91 @@ fn what_is_made_by_writing_its_status_must_have_what_it_needs() {
         assert_eq!(found, fields, "{code} {told}");
     }
 }
+
+/// The object of an address.
+fn address(server: &mut Server, ip: &str) -> Value {
+    server
+        .get(&format!("/apis/networking.k8s.io/v1/ipaddresses/{ip}"))
+        .1
+}
+
+#[test]
+fn a_service_made_by_writing_its_status_takes_no_address_or_port_of_another() {
+    let mut server = Server::new();
+    let spec = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 30_100}]});
+    let (_, made) = server.post(SERVICES, &service("real", &spec));
+    let ip = made["spec"]["clusterIP"].as_str().unwrap().to_owned();
+    let thief = |ip: &str, node_port: i64| {
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "thief"}, "spec": {
+            "type": "NodePort", "clusterIP": ip, "clusterIPs": [ip], "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None",
+            "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80, "nodePort": node_port}]}})
+    };
+    let at = format!("{SERVICES}/thief/status");
+    let (code, refused) = server.put(&at, &thief(&ip, 30_200));
+    let told = refused["message"].as_str().unwrap_or_default();
+    assert_eq!(code, 422, "{refused}");
+    assert!(told.ends_with("provided IP is already allocated"), "{told}");
+    assert_eq!(
+        address(&mut server, &ip)["spec"]["parentRef"]["name"],
+        "real"
+    );
+    let (code, refused) = server.put(&at, &thief("10.96.7.7", 30_100));
+    let told = refused["message"].as_str().unwrap_or_default();
+    assert_eq!(code, 422, "{refused}");
+    assert!(
+        told.ends_with("provided port is already allocated"),
+        "{told}"
+    );
+    assert_eq!(server.put(&at, &thief("10.96.7.7", 30_200)).0, 201);
+    assert_eq!(
+        address(&mut server, "10.96.7.7")["spec"]["parentRef"]["name"],
+        "thief"
+    );
+    // What both held is free when both are gone, not before.
+    assert_eq!(
+        server.delete(&format!("{SERVICES}/thief"), &Value::Null).0,
+        200
+    );
+    assert_eq!(
+        address(&mut server, &ip)["spec"]["parentRef"]["name"],
+        "real"
+    );
+}
+
+/// A folder may hold two Services with one address and one node port: each frees only what is its own.
+#[test]
+fn a_service_that_goes_frees_only_what_is_its_own() {
+    let mut server = Server::new();
+    let spec = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 30_100}]});
+    let (_, made) = server.post(SERVICES, &service("real", &spec));
+    let ip = made["spec"]["clusterIP"].as_str().unwrap().to_owned();
+    server.post(
+        SERVICES,
+        &service("thief", &json!({"ports": [{"port": 80}]})),
+    );
+    let store = server.registry.store();
+    let mut items: Vec<_> = store.iter().cloned().collect();
+    let real = items
+        .iter()
+        .find(|item| item.key.ends_with("services/default/real"));
+    let text = String::from_utf8(real.unwrap().value.kept().to_vec()).unwrap();
+    let text = text.replace("\"real\"", "\"thief\"");
+    for item in &mut items {
+        if item.key.ends_with("services/default/thief") {
+            item.value = crate::Stored::read(text.clone().into()).unwrap();
+        }
+    }
+    let limits = crate::Registry::limits();
+    let store = flyball_storage::Store::restore(store.revision(), items, limits).unwrap();
+    server.registry = crate::Registry::new(store);
+    let (code, deleted) = server.delete(&format!("{SERVICES}/thief"), &Value::Null);
+    assert_eq!(code, 200, "{deleted}");
+    assert_eq!(
+        address(&mut server, &ip)["spec"]["parentRef"]["name"],
+        "real"
+    );
+    let again = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 30_100}]});
+    let (code, refused) = server.post(SERVICES, &service("other", &again));
+    assert_eq!(code, 422, "{refused}");
+}

@@ -109,3 +109,15 @@ fn bytes_that_are_no_text_become_marks() {
         "\u{fffd}\u{fffd}"
     );
 }
+
+#[test]
+fn half_of_a_pair_of_utf_16_is_a_mark() {
+    let mut server = Server::new();
+    let body = br#"{"metadata": {"name": "a"}, "data": {"k": "x\ud800y"}}"#;
+    let Reply::Answer(answer) = server.reply(Method::Post, MAPS, "application/json", body) else {
+        panic!("no answer");
+    };
+    assert_eq!(answer.code, 201);
+    let (_, seen) = server.get(&format!("{MAPS}/a"));
+    assert_eq!(seen["data"]["k"], "x\u{fffd}y");
+}

@@ -20,6 +20,7 @@ use flyball_schema::{Resource, Schema, builtin};
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::depth;
 use crate::object::Object;
 use crate::stored::{Stored, text};
 
@@ -128,7 +129,7 @@ impl Version {
 
     /// Turns the objects in an answer.
     pub(crate) fn tell_answer(&self, answer: &mut Answer) {
-        let Ok(Value::Object(mut body)) = serde_json::from_slice(&answer.body) else {
+        let Ok(mut body) = depth::read(&answer.body) else {
             return;
         };
         let kind = body.get("kind").and_then(Value::as_str).unwrap_or_default();

@@ -151,6 +151,27 @@ async fn who_asks_too_much_at_once_is_sent_away() {
 }
 
 #[tokio::test]
+async fn only_what_the_registry_calls_a_watch_is_exempt_from_the_limits() {
+    let served = Served::start(Limits::default()).await;
+    let places: Vec<_> = (0..400)
+        .map(|_| served.server.in_flight().enter(false, false).unwrap())
+        .collect();
+    for (target, code) in [
+        ("/api/v1/pods?watch=False", 429),
+        ("/api/v1/pods?watch=0&watch=1", 429),
+        ("/api/v1/namespaces/default/pods/x?watch=1", 429),
+        ("/api/v1/pods?watch=1", 403),
+        ("/api/v1/pods?watch=1&watch=0", 403),
+    ] {
+        let mut stream = served.connect(served.tls(None, "http/1.1")).await;
+        let head = format!("GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        assert_eq!(Told::read(&mut stream).await.code, code, "{target}");
+    }
+    drop(places);
+}
+
+#[tokio::test]
 async fn a_watcher_that_never_reads_is_cut_off_and_keeps_nobody_waiting() {
     let limits = Limits {
         stall_timeout: Duration::from_millis(500),

@@ -237,3 +237,49 @@ async fn the_head_of_an_answer_is_to_be_had_alone() {
         assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
     }
 }
+
+#[tokio::test]
+async fn the_series_of_a_custom_kind_end_with_it() {
+    let served = Served::start(Limits::default()).await;
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let schema = serde_json::json!({"openAPIV3Schema": {"type": "object"}});
+    let version =
+        serde_json::json!({"name": "v1", "served": true, "storage": true, "schema": schema});
+    let definition = serde_json::json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "versions": [version],
+            "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+        },
+    });
+    let (code, told) = served
+        .within("POST", definitions, definition.to_string())
+        .await;
+    assert_eq!(code, 201, "{told}");
+    let things = "/apis/example.com/v1/things";
+    assert_eq!(served.get(things, "").await.code, 200);
+    let mut watch = served.admin().await;
+    let head = format!("GET {things}?watch=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    watch.write_all(head.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    watch.read_exact(&mut first).await.unwrap();
+    let metrics = served.get("/metrics", "").await.text();
+    for name in [
+        "request_total",
+        "request_duration_seconds_count",
+        "longrunning_requests",
+    ] {
+        let of_things = |line: &&str| line.starts_with(&format!("apiserver_{name}{{"));
+        let mut lines = metrics.lines().filter(of_things);
+        assert!(lines.any(|line| line.contains("\"things\"")), "{name}");
+    }
+    let path = format!("{definitions}/things.example.com");
+    assert_eq!(served.within("DELETE", &path, String::new()).await.0, 200);
+    Told::read(&mut watch).await;
+    let metrics = served.get("/metrics", "").await.text();
+    let left: Vec<_> = metrics
+        .lines()
+        .filter(|line| line.contains("\"things\""))
+        .collect();
+    assert_eq!(left, [""; 0]);
+}

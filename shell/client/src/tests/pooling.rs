@@ -110,3 +110,25 @@ async fn what_waits_is_read_at_once_and_nothing_is_lost() {
     assert_eq!(watch.next().await.unwrap(), None);
     server.await.unwrap();
 }
+
+/// The kernel's timer of a socket that waits: 02 means keep-alive, then hundredths of a second.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_quiet_socket_is_probed_after_ten_seconds() {
+    use tower::ServiceExt;
+    let (listener, address) = listen().await;
+    let server: http::Uri = format!("http://{address}").parse().unwrap();
+    let connector = crate::transport::tcp(&kube::Config::new(server.clone()));
+    let _socket = connector.oneshot(server).await.unwrap();
+    let local = listener.accept().await.unwrap().1.port();
+    let remote = listener.local_addr().unwrap().port();
+    let ends = [local, remote].map(|port| format!("0100007F:{port:04X}"));
+    let sockets = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let mut sockets = sockets
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let timer = sockets.find(|fields| fields[1..3] == ends).unwrap()[5];
+    let (kind, left) = timer.split_once(':').unwrap();
+    let left = u64::from_str_radix(left, 16).unwrap();
+    assert_eq!((kind, left <= 1_000), ("02", true), "{timer}");
+}

@@ -1,18 +1,14 @@
 //! Requests: patience, errors, headers, limits.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flyball_api::Class;
 use tokio::time::Instant;
 
+use super::permits::{Lease, post};
 use super::script::{Answer, Script};
-use crate::{Method, Observer, Permit, RateLimit, Request, RequestSeen};
-
-fn post() -> Request {
-    Request::with(Method::Post, "/api/v1/namespaces/shop/pods", "{}")
-}
+use crate::{Method, Observer, RateLimit, Request, RequestSeen};
 
 #[tokio::test(start_paused = true)]
 async fn retry_after_is_honoured() {
@@ -37,6 +33,24 @@ async fn patience_ends_after_ten_times_and_is_never_longer_than_asked_in_reason(
     assert!(matches!(error.class(), Class::TooManyRequests { .. }));
     assert_eq!(server.asks().len(), 11);
     assert_eq!(start.elapsed(), Duration::from_secs(300));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_sent_once_hands_back_the_wait_that_the_server_asks_for() {
+    for code in [429, 503] {
+        let server = Script::new(move |before, _| match before {
+            0 => Answer::new(code, "").retry_after("7"),
+            _ => Answer::new(200, "{}"),
+        });
+        let (client, list) = (server.client(), Request::get("/api/v1/pods?limit=500"));
+        let start = Instant::now();
+        let error = client.send_once(&list).await.unwrap_err();
+        assert_eq!(error.code(), code);
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        assert_eq!(server.asks().len(), 1);
+        assert_eq!(client.send_once(&list).await.unwrap(), "{}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,20 +217,13 @@ async fn each_named_client_keeps_its_own_rate() {
 
 #[tokio::test(start_paused = true)]
 async fn a_permit_is_asked_before_each_write_and_no_read() {
-    struct Until(AtomicBool, AtomicUsize);
-    impl Permit for Until {
-        fn may_write(&self) -> bool {
-            self.1.fetch_add(1, Ordering::SeqCst);
-            self.0.load(Ordering::SeqCst)
-        }
-    }
-    let permit = Arc::new(Until(AtomicBool::new(true), AtomicUsize::new(0)));
+    let permit = Lease::unannounced();
     let server = Script::new({
         let permit = permit.clone();
         move |before, _| {
             if before > 0 {
                 // The permit ends while the server has us wait.
-                permit.0.store(false, Ordering::SeqCst);
+                permit.end();
                 return Answer::new(429, "").retry_after("5");
             }
             Answer::new(200, "{}")

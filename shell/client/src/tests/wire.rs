@@ -103,7 +103,7 @@ async fn a_server_that_is_not_there_is_named() {
 }
 
 /// An authority of this name, and an acceptor with a certificate for 127.0.0.1 signed by it.
-fn authority(name: &str) -> (Vec<u8>, TlsAcceptor) {
+pub(super) fn authority(name: &str) -> (Vec<u8>, TlsAcceptor) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use flyball_storage::Transaction;
 
 use super::scratch::{Kept, Scratch};
-use crate::Log;
+use crate::{Log, Options};
 
 #[tokio::test]
 async fn a_log_cut_at_any_byte_keeps_every_whole_commit_before_it() {
@@ -54,6 +54,31 @@ async fn a_log_cut_at_any_byte_keeps_every_whole_commit_before_it() {
         drop(kept);
         assert_eq!(Kept::open(scratch.path()).unwrap().items(), items);
     }
+}
+
+#[tokio::test]
+async fn a_cut_names_the_file_the_byte_and_the_last_revision() {
+    let scratch = Scratch::new();
+    let mut kept = Kept::open(scratch.path()).unwrap();
+    let first = kept
+        .commit(Transaction::create("/a/b/one", Bytes::from("first")))
+        .await;
+    let byte = scratch.log_length();
+    kept.commit(Transaction::create("/a/b/two", Bytes::from("second")))
+        .await;
+    drop(kept);
+    let whole = fs::read(scratch.log()).unwrap();
+    fs::write(scratch.log(), &whole[..whole.len() - 1]).unwrap();
+    let open = || Log::open(scratch.path(), Options::default()).unwrap().1;
+    let cut = open().cut.unwrap();
+    assert_eq!(
+        (&cut.path, cut.byte, cut.revision),
+        (&scratch.log(), byte, first)
+    );
+    let text = cut.to_string();
+    let place = format!("was cut off at byte {byte}; the last revision is {first}");
+    assert!(text.ends_with(&place), "{text}");
+    assert_eq!(open().cut, None, "it is reported once");
 }
 
 #[tokio::test]

@@ -66,6 +66,13 @@ fn a_full_disk_acknowledges_nothing_and_closes_the_queue() {
 }
 
 #[test]
+fn a_full_disk_is_noticed_before_the_first_commit() {
+    let mut full = LogFile::at(Path::new("/dev/full"), Revision::FIRST).unwrap();
+    let error = full.make_room().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+}
+
+#[test]
 fn a_commit_out_of_order_is_refused_and_those_before_it_are_kept() {
     let scratch = Scratch::new();
     let log = LogFile::create(scratch.path(), Revision::FIRST).unwrap();

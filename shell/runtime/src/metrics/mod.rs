@@ -4,17 +4,15 @@ mod queues;
 mod requests;
 mod tallies;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use flyball_client::Observer;
 use flyball_https::Process;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
-use crate::caches::Caches;
-use crate::discovery::Discovered;
-use crate::loops::Loops;
-use crate::term::Term;
+use crate::events::Events;
+use crate::shared::Shared;
 
 use queues::Queues;
 use requests::Requests;
@@ -38,7 +36,7 @@ impl Metrics {
         Self { registry, requests }
     }
 
-    /// Whoever counts requests.
+    /// Counts requests.
     pub fn observer(&self) -> Arc<dyn Observer> {
         self.requests.clone()
     }
@@ -46,20 +44,13 @@ impl Metrics {
     /// Lets the metrics of queues, caches and the election be read at each scrape.
     pub(crate) fn watch(
         &mut self,
-        loops: Arc<Loops>,
-        caches: Arc<Caches>,
-        term: Arc<Term>,
-        lease: String,
-        discovered: Arc<Mutex<Discovered>>,
+        shared: Arc<Shared>,
+        events: Vec<Arc<Events>>,
+        tallies: Tallies,
     ) {
-        self.registry.register_collector(Box::new(loops.tallies()));
-        self.registry.register_collector(Box::new(Queues {
-            loops,
-            caches,
-            term,
-            lease,
-            discovered,
-        }));
+        self.registry.register_collector(Box::new(tallies));
+        let queues = Queues { shared, events };
+        self.registry.register_collector(Box::new(queues));
     }
 
     /// The metrics as text.

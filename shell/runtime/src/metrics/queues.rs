@@ -1,26 +1,22 @@
-//! Queues, caches and the election, read when somebody looks.
+//! Queues, caches, the election and the server's history, read at each scrape.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use flyball_plan::{Descriptor, EngineStats};
+use flyball_plan::{Descriptor, Endings, EngineStats, Now};
+use flyball_process::Process;
 use flyball_workqueue::Histogram;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-use crate::caches::Caches;
-use crate::clock::lock;
-use crate::discovery::Discovered;
-use crate::loops::Loops;
-use crate::term::Term;
+use crate::events::Events;
+use crate::shared::Shared;
 
 pub(super) struct Queues {
-    pub(super) loops: Arc<Loops>,
-    pub(super) caches: Arc<Caches>,
-    pub(super) term: Arc<Term>,
-    pub(super) lease: String,
-    pub(super) discovered: Arc<Mutex<Discovered>>,
+    pub(super) shared: Arc<Shared>,
+    /// The Events of the controllers.
+    pub(super) events: Vec<Arc<Events>>,
 }
 
 impl fmt::Debug for Queues {
@@ -33,32 +29,35 @@ type Stats = (Descriptor, EngineStats);
 
 impl Collector for Queues {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let stats = self.loops.stats();
+        let stats = self.shared.look(|process, now| process.stats(now));
         self.encode_queues(&mut encoder, &stats)?;
         self.encode_histograms(&mut encoder, &stats)?;
         self.encode_stale_skips(&mut encoder, &stats)?;
+        encode_endings(&mut encoder, &stats)?;
         self.encode_caches(&mut encoder)?;
         self.encode_discovery(&mut encoder)?;
+        self.encode_history(&mut encoder)?;
         let mut leading = encoder.encode_descriptor(
             "leader_election_master_status",
             "Gauge of if the reporting system is the leader of the relevant lease, 0 indicates backup, 1 indicates leader",
             None,
             MetricType::Gauge,
         )?;
-        let is_leading = i64::from(*self.term.leading().borrow());
+        let leads = |process: &Process, now: Now| process.leads(now.monotonic);
+        let leads = i64::from(self.shared.look(leads));
         leading
-            .encode_family(&[("name", self.lease.as_str())])?
-            .encode_gauge(&is_leading)
+            .encode_family(&[("name", self.shared.news.lease_name())])?
+            .encode_gauge(&leads)
     }
 }
 
 impl Queues {
     /// Upstream counts it for its garbage collector, which has its own discovery.
     fn encode_discovery(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let fares = lock(&self.discovered);
-        if !fares.needed {
+        let errors = |process: &Process, _| process.discovery().map(|state| state.errors);
+        let Some(errors) = self.shared.look(errors) else {
             return Ok(());
-        }
+        };
         encoder
             .encode_descriptor(
                 "garbagecollector_controller_resources_sync_error",
@@ -66,7 +65,27 @@ impl Queues {
                 None,
                 MetricType::Counter,
             )?
-            .encode_counter::<NoLabelSet, _, f64>(&fares.errors, None)
+            .encode_counter::<NoLabelSet, _, f64>(&errors, None)
+    }
+
+    fn encode_history(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let history = self.shared.look(|process, _| process.history());
+        encoder
+            .encode_descriptor(
+                "flyball_server_history_changes",
+                "Number of times that the API server turned out to have another history",
+                None,
+                MetricType::Counter,
+            )?
+            .encode_counter::<NoLabelSet, _, f64>(&history.changes, None)?;
+        encoder
+            .encode_descriptor(
+                "flyball_history_doubt",
+                "Whether writing waits for a sign that the API server's history is the same",
+                None,
+                MetricType::Gauge,
+            )?
+            .encode_gauge(&i64::from(history.doubt.is_some()))
     }
 
     fn encode_queues(&self, encoder: &mut DescriptorEncoder<'_>, stats: &[Stats]) -> fmt::Result {
@@ -176,10 +195,10 @@ impl Queues {
             None,
             MetricType::Counter,
         )?;
-        for (component, count) in self.loops.records_dropped() {
+        for events in &self.events {
             metric
-                .encode_family(&[("component", component)])?
-                .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
+                .encode_family(&[("component", events.component.as_str())])?
+                .encode_counter::<NoLabelSet, _, f64>(&events.dropped(), None)?;
         }
         let mut metric = encoder.encode_descriptor(
             "flyball_cached_objects",
@@ -187,13 +206,25 @@ impl Queues {
             None,
             MetricType::Gauge,
         )?;
-        for (kind, size) in self.caches.sizes() {
+        for (group, resource, size) in self.shared.look(cached_objects) {
             metric
-                .encode_family(&[("group", kind.group), ("resource", kind.plural)])?
+                .encode_family(&[("group", group), ("resource", resource)])?
                 .encode_gauge(&(size as i64))?;
         }
         Ok(())
     }
+}
+
+/// The size of the cache of each resource. Of two versions of one the older cache serves.
+fn cached_objects(process: &Process, now: Now) -> Vec<(&'static str, &'static str, usize)> {
+    let mut sizes: Vec<(&str, &str, usize)> = Vec::new();
+    for cache in process.caches(now.monotonic) {
+        let (group, resource) = (cache.kind.group, cache.kind.plural);
+        if sizes.iter().all(|one| (one.0, one.1) != (group, resource)) {
+            sizes.push((group, resource, cache.len));
+        }
+    }
+    sizes
 }
 
 fn encode_histogram(mut metric: MetricEncoder<'_>, histogram: &Histogram) -> fmt::Result {
@@ -205,6 +236,33 @@ fn encode_histogram(mut metric: MetricEncoder<'_>, histogram: &Histogram) -> fmt
         &buckets,
         None,
     )
+}
+
+/// How often syncs ended otherwise than well, by controller.
+fn encode_endings(encoder: &mut DescriptorEncoder<'_>, stats: &[Stats]) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(
+        "flyball_sync_endings",
+        "Number of syncs that met a conflict, were refused by validation, or were given up after too many failures",
+        None,
+        MetricType::Counter,
+    )?;
+    for (descriptor, stats) in stats {
+        let Endings {
+            conflict,
+            permanent,
+            given_up,
+        } = stats.endings;
+        for (ending, count) in [
+            ("conflict", conflict),
+            ("permanent", permanent),
+            ("given_up", given_up),
+        ] {
+            metric
+                .encode_family(&[("controller", descriptor.name), ("ending", ending)])?
+                .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

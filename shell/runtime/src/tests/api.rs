@@ -1,4 +1,4 @@
-//! A server in this process that answers as it is told and remembers what it was asked.
+//! A server in this process that answers by a rule and remembers what it was asked.
 
 use std::io;
 use std::pin::Pin;
@@ -40,10 +40,14 @@ pub(super) enum Answer {
     Later(Duration, u16, String),
     /// Lines as they come, until the sender is gone.
     Lines(mpsc::UnboundedReceiver<io::Result<Bytes>>),
+    /// 429 with a `Retry-After` of so many seconds.
+    Busy(u32),
     /// The connection is refused.
     Refused,
     /// Nothing, ever.
     Never,
+    /// Nothing, ever; what it holds is dropped with the request.
+    Held(Arc<()>),
 }
 
 /// A `Status` of this code and reason.
@@ -55,7 +59,7 @@ pub(super) fn status(code: u16, reason: &str) -> Answer {
     )
 }
 
-/// Lets the clock, which stands still while anybody has something to do, go on by this much.
+/// Lets the clock go on by this much. It stands still while any task has something to do.
 pub(super) async fn pass(time: Duration) {
     tokio::time::sleep_until(Instant::now() + time).await;
 }
@@ -141,6 +145,7 @@ impl tower::Service<http::Request<Bytes>> for Api {
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let answer = self.answer(request);
         Box::pin(async move {
+            let mut retry_after = None;
             let (code, lines) = match answer {
                 Answer::Is(code, body) => (code, once(body)),
                 Answer::Later(after, code, body) => {
@@ -148,11 +153,22 @@ impl tower::Service<http::Request<Bytes>> for Api {
                     (code, once(body))
                 }
                 Answer::Lines(lines) => (200, lines),
+                Answer::Busy(seconds) => {
+                    retry_after = Some(seconds);
+                    (429, once(String::new()))
+                }
                 Answer::Refused => return Err(io::ErrorKind::ConnectionRefused.into()),
                 Answer::Never => std::future::pending().await,
+                Answer::Held(held) => {
+                    std::future::pending::<()>().await;
+                    drop(held);
+                    unreachable!("it is never answered")
+                }
             };
             let mut response = Response::new(Lines(lines));
             *response.status_mut() = code.try_into().unwrap();
+            let headers = response.headers_mut();
+            headers.extend(retry_after.map(|seconds| (http::header::RETRY_AFTER, seconds.into())));
             Ok(response)
         })
     }

@@ -4,69 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flyball_election::{Candidate as Machine, Settings};
 use serde_json::json;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, pass};
 use super::leases::{Kept, LEASE, serving};
-use crate::clock::Clock;
-use crate::election::{Candidate, ElectionOptions};
-use crate::events::EventSink;
-use crate::stop::Stopper;
-use crate::term::Term;
-
-struct Running {
-    term: Arc<Term>,
-    clock: Clock,
-    stopper: Stopper,
-    task: JoinHandle<()>,
-}
-
-impl Running {
-    async fn leads(&self, leads: bool) {
-        self.term
-            .leading()
-            .wait_for(|leading| *leading == leads)
-            .await
-            .unwrap();
-    }
-
-    fn may_write(&self) -> bool {
-        self.term.may_write(self.clock.monotonic())
-    }
-}
+use super::toys::elected;
+use crate::run::Running;
 
 fn candidate(api: &Api, identity: &str) -> Running {
-    let settings = Settings {
-        identity: identity.into(),
-        lease_duration: Duration::from_secs(15),
-        renew_deadline: Duration::from_secs(10),
-        retry_period: Duration::from_secs(2),
-    };
-    let (term, clock) = (Arc::new(Term::default()), Clock::start());
-    let (events, _teller) = EventSink::new("flyball", api.client(), term.clone(), clock);
-    let candidate = Candidate {
-        machine: Machine::new("kube-system", "flyball", settings.clone()).unwrap(),
-        options: ElectionOptions {
-            namespace: "kube-system".to_owned(),
-            name: "flyball".to_owned(),
-            settings,
-            release_on_exit: true,
-        },
-        client: api.client(),
-        events,
-        term: term.clone(),
-        clock,
-    };
-    let (stopper, stop) = Stopper::new();
-    Running {
-        term,
-        clock,
-        stopper,
-        task: tokio::spawn(candidate.run(stop)),
-    }
+    elected(api, Vec::new(), identity)
 }
 
 fn nothing_else(_: &super::api::Asked) -> Answer {
@@ -78,15 +25,13 @@ async fn a_released_lease_is_taken_over_within_a_second() {
     let lease = Kept::default();
     let api = serving(&lease, nothing_else);
     let first = candidate(&api, "first");
-    first.leads(true).await;
+    first.may_write(true).await;
     let second = candidate(&api, "second");
     pass(Duration::from_secs(30)).await;
-    assert!(first.may_write() && !second.may_write());
+    assert!(first.may_write_now() && !second.may_write_now());
     let released = Instant::now();
-    first.stopper.stop();
-    first.task.await.unwrap();
-    assert!(!first.term.may_write(first.clock.monotonic()));
-    second.leads(true).await;
+    first.stop().await;
+    second.may_write(true).await;
     assert!(
         released.elapsed() < Duration::from_secs(1),
         "{:?}",
@@ -102,12 +47,12 @@ async fn a_silent_leader_is_replaced_when_its_lease_is_over() {
     let lease = Kept::default();
     let api = serving(&lease, nothing_else);
     let first = candidate(&api, "first");
-    first.leads(true).await;
+    first.may_write(true).await;
     let second = candidate(&api, "second");
     pass(Duration::from_secs(30)).await;
     let killed = Instant::now();
-    first.task.abort();
-    second.leads(true).await;
+    drop(first);
+    second.may_write(true).await;
     let took = killed.elapsed();
     assert!(
         took > Duration::from_secs(12) && took <= Duration::from_secs(15),
@@ -127,21 +72,21 @@ async fn a_leader_cut_off_from_the_server_stops_at_its_deadline_and_comes_back()
         }
     });
     let leader = candidate(&api, "first");
-    leader.leads(true).await;
+    leader.may_write(true).await;
     pass(Duration::from_secs(9)).await;
     cut.store(true, Ordering::SeqCst);
     let at = Instant::now();
     // Said on time, although a request is still waiting for its answer.
-    leader.leads(false).await;
+    leader.may_write(false).await;
     assert!(
         at.elapsed() <= Duration::from_secs(10),
         "{:?}",
         at.elapsed()
     );
-    assert!(!leader.may_write());
+    assert!(!leader.may_write_now());
     cut.store(false, Ordering::SeqCst);
-    leader.leads(true).await;
-    assert!(leader.may_write());
+    leader.may_write(true).await;
+    assert!(leader.may_write_now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,7 +94,7 @@ async fn a_leader_that_is_told_of_another_stops_at_once() {
     let lease = Kept::default();
     let api = serving(&lease, nothing_else);
     let leader = candidate(&api, "first");
-    leader.leads(true).await;
+    leader.may_write(true).await;
     pass(Duration::from_secs(1)).await;
     {
         let mut lease = lease.lock().unwrap();
@@ -158,7 +103,7 @@ async fn a_leader_that_is_told_of_another_stops_at_once() {
         lease.store(stolen);
     }
     let at = Instant::now();
-    leader.leads(false).await;
+    leader.may_write(false).await;
     assert_eq!(at.elapsed(), Duration::ZERO);
 }
 
@@ -173,10 +118,9 @@ async fn what_others_wrote_on_the_lease_stays_on_it() {
     lease.lock().unwrap().store(made.clone());
     let api = serving(&lease, nothing_else);
     let leader = candidate(&api, "first");
-    leader.leads(true).await;
+    leader.may_write(true).await;
     pass(Duration::from_secs(10)).await;
-    leader.stopper.stop();
-    leader.task.await.unwrap();
+    leader.stop().await;
     let left = lease.lock().unwrap().object.clone().unwrap();
     for field in ["labels", "annotations", "fromTheFuture"] {
         assert_eq!(left["metadata"][field], made["metadata"][field], "{field}");
@@ -193,18 +137,18 @@ async fn a_stop_during_a_renewal_still_releases() {
         let lease = lease.clone();
         Api::new(move |_, asked| {
             let mut lease = lease.lock().unwrap();
+            assert!(lease.puts < 20, "a release is not tried again and again");
             let answer = lease.serve(asked);
             let is_second = asked.method == "PUT" && lease.puts == 2;
             if is_second { Answer::Never } else { answer }
         })
     };
     let leader = candidate(&api, "first");
-    leader.leads(true).await;
+    leader.may_write(true).await;
     // Renewals come every two seconds.
     pass(Duration::from_millis(4_500)).await;
     assert_eq!(lease.lock().unwrap().puts, 2);
-    leader.stopper.stop();
-    leader.task.await.unwrap();
+    leader.stop().await;
     assert_eq!(lease.lock().unwrap().holder(), "");
     assert_eq!(api.asks().last().unwrap().line(), format!("PUT {LEASE}"));
 }

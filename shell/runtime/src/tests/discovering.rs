@@ -5,77 +5,76 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flyball_api::views::Pod;
-use flyball_informer::Watch;
-use flyball_plan::Sight;
+use flyball_plan::Driver;
+use flyball_process::DiscoveryState;
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::api::{Answer, Api, pass, status};
-use crate::caches::Caches;
-use crate::clock::{Clock, lock};
-use crate::decisions::Decisions;
-use crate::discovery::{Discovered, Discoverer};
-use crate::feed::Feed;
-use crate::loops::Loops;
+use super::toys::{AllSeeing, Discovering, engine, leading};
+use crate::run::Running;
 
-/// A server whose groups have one resource each; `None` is a group that cannot be told about.
+/// The groups of a server, with one resource each; `None` is a group that discovery fails for.
 type Groups = Arc<Mutex<BTreeMap<&'static str, Option<&'static str>>>>;
+
+/// The open watches, by the plural of their resource.
+type Watches = Arc<Mutex<BTreeMap<String, mpsc::UnboundedSender<std::io::Result<bytes::Bytes>>>>>;
 
 struct Scene {
     groups: Groups,
-    caches: Arc<Caches>,
-    fares: Arc<Mutex<Discovered>>,
+    watches: Watches,
     api: Api,
-    feed: Arc<Feed>,
+    running: Running,
 }
 
 impl Scene {
-    fn begin(sight: Sight, groups: &[(&'static str, Option<&'static str>)]) -> Self {
+    fn begin(driver: Box<dyn Driver>, groups: &[(&'static str, Option<&'static str>)]) -> Self {
         let groups: Groups = Arc::new(Mutex::new(groups.iter().copied().collect()));
-        let known = groups.clone();
-        let api = Api::new(move |_, asked| {
-            let path = asked.path.split('?').next().unwrap_or_default();
-            match path {
-                "/api" => status(404, "NotFound"),
-                "/apis" => apis(&known),
-                _ if path.contains("broken") => status(500, "InternalError"),
-                _ if asked.path.contains("watch=true") => {
-                    if asked.path.contains("sendInitialEvents") {
-                        return status(422, "Invalid");
+        let watches = Watches::default();
+        let api = Api::new({
+            let (known, watches) = (groups.clone(), watches.clone());
+            move |_, asked| {
+                let path = asked.path.split('?').next().unwrap_or_default();
+                let group = path.strip_prefix("/apis/").unwrap_or_default();
+                let group = group.split('/').next().unwrap_or_default();
+                match path {
+                    "/api" => status(404, "NotFound"),
+                    "/apis" => apis(&known),
+                    _ if !group.is_empty() && !known.lock().unwrap().contains_key(group) => {
+                        status(404, "NotFound")
                     }
-                    // Open as long as the process lives.
-                    let (sender, lines) = mpsc::unbounded_channel();
-                    std::mem::forget(sender);
-                    Answer::Lines(lines)
-                }
-                _ => {
-                    let metadata = json!({"resourceVersion": "1"});
-                    let item = json!({"metadata": {"name": "a", "namespace": "n", "uid": "a"}});
-                    Answer::Is(
-                        200,
-                        json!({"metadata": metadata, "items": [item]}).to_string(),
-                    )
+                    _ if path.contains("broken") => status(500, "InternalError"),
+                    _ if asked.path.contains("watch=true") => {
+                        if asked.path.contains("sendInitialEvents") {
+                            return status(422, "Invalid");
+                        }
+                        let (sender, lines) = mpsc::unbounded_channel();
+                        let resource = path.rsplit('/').next().unwrap_or_default();
+                        let mut watches = watches.lock().unwrap();
+                        watches.insert(resource.to_owned(), sender);
+                        Answer::Lines(lines)
+                    }
+                    _ => {
+                        let metadata = json!({"resourceVersion": "1"});
+                        let item = json!({"metadata": {"name": "a", "namespace": "n", "uid": "a"}});
+                        let list = json!({"metadata": metadata, "items": [item]});
+                        Answer::Is(200, list.to_string())
+                    }
                 }
             }
         });
-        let clock = Clock::start();
-        let caches = Arc::new(Caches::new(&[Watch::of::<Pod>()], true));
-        let feed = Arc::new(Feed {
-            caches: caches.clone(),
-            loops: Arc::new(Loops::new(Vec::new(), &Decisions::default(), clock)),
-            client: api.client(),
-            clock,
-            resources_moved: Arc::default(),
-        });
-        let fares = Arc::default();
-        tokio::spawn(Discoverer::new(feed.clone(), sight, Arc::clone(&fares)).run());
+        let running = leading(&api, vec![driver]);
         Self {
             groups,
-            caches,
-            fares,
+            watches,
             api,
-            feed,
+            running,
         }
+    }
+
+    fn discovery(&self) -> DiscoveryState {
+        let state = |process: &flyball_process::Process, _| process.discovery().cloned();
+        self.running.shared.look(state).unwrap()
     }
 
     fn set(&self, group: &'static str, resource: Option<&'static str>) {
@@ -84,10 +83,10 @@ impl Scene {
 
     /// What is watched besides pods, with the number of cached objects.
     fn watched(&self) -> Vec<(&'static str, usize)> {
-        let sizes = self.caches.sizes().into_iter();
-        let mut sizes: Vec<_> = sizes
-            .filter(|(kind, _)| *kind != Pod::KIND)
-            .map(|(kind, size)| (kind.plural, size))
+        let caches = self.running.caches().into_iter();
+        let mut sizes: Vec<_> = caches
+            .filter(|cache| cache.kind != Pod::KIND)
+            .map(|cache| (cache.kind.plural, cache.len))
             .collect();
         sizes.sort_unstable();
         sizes
@@ -112,7 +111,7 @@ fn apis(groups: &Groups) -> Answer {
 #[tokio::test(start_paused = true)]
 async fn kinds_are_watched_as_they_come_and_left_as_they_go() {
     let scene = Scene::begin(
-        Sight::Everything,
+        engine(AllSeeing),
         &[("a.io", Some("as")), ("events.k8s.io", Some("events"))],
     );
     pass(Duration::from_secs(1)).await;
@@ -123,61 +122,52 @@ async fn kinds_are_watched_as_they_come_and_left_as_they_go() {
     scene.groups.lock().unwrap().remove("a.io");
     pass(Duration::from_secs(31)).await;
     assert_eq!(scene.watched(), [("bs", 1)]);
-    let kinds = scene.caches.snapshot();
+    let kinds = scene.running.health().snapshot();
     assert!(kinds.discovery().unwrap().kind("a.io/v1", "AS").is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_group_that_cannot_be_told_about_keeps_its_caches_and_is_named() {
     let scene = Scene::begin(
-        Sight::Everything,
+        engine(AllSeeing),
         &[("a.io", Some("as")), ("b.io", Some("bs"))],
     );
     pass(Duration::from_secs(1)).await;
     scene.set("a.io", None);
     pass(Duration::from_secs(31)).await;
     assert_eq!(scene.watched(), [("as", 1), ("bs", 1)]);
-    let fares = lock(&scene.fares);
-    assert_eq!(fares.failures[0].0, "a.io/v1");
-    assert_eq!(fares.errors, 1);
+    let discovery = scene.discovery();
+    assert_eq!(discovery.failures[0].0, "a.io/v1");
+    assert_eq!(discovery.errors, 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_cannot_be_listed_stalls_no_other() {
     let scene = Scene::begin(
-        Sight::Everything,
+        engine(AllSeeing),
         &[("a.io", Some("as")), ("b.io", Some("broken"))],
     );
     pass(Duration::from_secs(5)).await;
     assert_eq!(scene.watched(), [("as", 1), ("broken", 0)]);
-    let unready = scene
-        .caches
-        .readiness(scene.feed.clock.monotonic())
-        .into_iter();
-    let unready: Vec<_> = unready
-        .filter(|(kind, ready)| *kind != Pod::KIND && !ready.synced)
-        .map(|(kind, _)| kind.plural)
+    let caches = scene.running.caches().into_iter();
+    let unready: Vec<_> = caches
+        .filter(|cache| !cache.is_current)
+        .map(|cache| cache.kind.plural)
         .collect();
     assert_eq!(unready, ["broken"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_broken_of_other_people_is_named_and_leaves_the_process_ready() {
+async fn a_broken_discovered_kind_is_named_and_leaves_the_process_ready() {
     let groups = [
         ("a.io", Some("as")),
         ("b.io", Some("broken")),
         ("c.io", None),
     ];
-    let scene = Scene::begin(Sight::Everything, &groups);
-    let health = crate::Health {
-        caches: scene.caches.clone(),
-        discovered: scene.fares.clone(),
-        loops: scene.feed.loops.clone(),
-        term: Arc::new(crate::Term::forever()),
-        clock: scene.feed.clock,
-    };
-    tokio::spawn(scene.feed.clone().run(scene.caches.slots()[0].clone()));
-    pass(Duration::from_secs(5)).await;
+    let scene = Scene::begin(engine(AllSeeing), &groups);
+    let health = scene.running.health();
+    // Longer than a controller of all resources waits for a kind.
+    pass(Duration::from_secs(31)).await;
     let checks = health.ready();
     let wrong: Vec<&str> = checks
         .iter()
@@ -191,7 +181,7 @@ async fn what_is_broken_of_other_people_is_named_and_leaves_the_process_ready() 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_what_brings_resources_is_followed_soon() {
     let crds = ("apiextensions.k8s.io", Some("customresourcedefinitions"));
-    let scene = Scene::begin(Sight::Discovery, &[crds, ("a.io", Some("as"))]);
+    let scene = Scene::begin(engine(Discovering), &[crds, ("a.io", Some("as"))]);
     pass(Duration::from_secs(5)).await;
     let watched = scene.watched();
     assert_eq!(
@@ -208,10 +198,13 @@ async fn a_change_of_what_brings_resources_is_followed_soon() {
             .count()
     };
     let before = asked();
-    scene.feed.resources_moved.notify_one();
+    let definition = json!({"metadata": {"name": "bs.b.io", "uid": "b", "resourceVersion": "2"}});
+    let line = format!("{}\n", json!({"type": "ADDED", "object": definition}));
+    let watch = scene.watches.lock().unwrap()["customresourcedefinitions"].clone();
+    watch.send(Ok(line.into())).unwrap();
     scene.set("b.io", Some("bs"));
     pass(Duration::from_secs(2)).await;
     assert_eq!(asked(), before + 1);
-    let found = scene.caches.snapshot();
+    let found = scene.running.health().snapshot();
     assert!(found.discovery().unwrap().kind("b.io/v1", "BS").is_some());
 }

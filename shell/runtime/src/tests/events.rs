@@ -1,18 +1,15 @@
-//! The sink of records: bounded, in the background, patient with silence only.
+//! Events: bounded, in the background, sent again only where no answer came.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::views::ObjectReference;
 use flyball_plan::{Record, RecordKind};
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, status};
-use crate::clock::Clock;
-use crate::events::EventSink;
-use crate::stop::Stopper;
-use crate::term::Term;
+use super::toys::shared;
+use crate::events::{EventTask, Events, Sent};
 
 fn record(object: &str) -> Record {
     Record {
@@ -28,10 +25,35 @@ fn record(object: &str) -> Record {
     }
 }
 
-fn sink(api: &Api, term: Term) -> (EventSink, JoinHandle<()>, Stopper) {
-    let (sink, teller) = EventSink::new("toy", api.client(), Arc::new(term), Clock::start());
-    let (stopper, stop) = Stopper::new();
-    (sink, tokio::spawn(teller.run(stop)), stopper)
+struct Sink(Arc<Events>);
+
+impl Sink {
+    /// Events of a process that leads, or of a standby.
+    fn new(api: &Api, leads: bool) -> Self {
+        let shared = shared(api, (!leads).then_some(Duration::from_secs(10)));
+        let events = Events::new("toy");
+        let task = EventTask {
+            events: events.clone(),
+            client: api.client(),
+            sent: Sent::Leading,
+            shared,
+        };
+        tokio::spawn(task.run());
+        Self(events)
+    }
+
+    fn record(&self, object: &str) {
+        let now = crate::clock::Clock::start().now();
+        self.0.record(&record(object), now);
+    }
+
+    /// Hurries, and comes back when nothing is left.
+    async fn finish(&self) {
+        self.0.hurry();
+        while !self.0.is_idle() {
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 const EVENTS: &str = "/api/v1/namespaces/shop/events";
@@ -39,9 +61,9 @@ const EVENTS: &str = "/api/v1/namespaces/shop/events";
 #[tokio::test(start_paused = true)]
 async fn the_first_is_created_the_same_again_is_patched() {
     let api = Api::new(|_, _| Answer::Is(201, "{}".to_owned()));
-    let (sink, teller, stopper) = sink(&api, Term::forever());
-    sink.record(record("web"));
-    sink.record(record("web"));
+    let sink = Sink::new(&api, true);
+    sink.record("web");
+    sink.record("web");
     api.until(|asked| asked.method == "PATCH").await;
     let asks = api.asks();
     assert_eq!(asks[0].line(), format!("POST {EVENTS}"));
@@ -51,21 +73,19 @@ async fn the_first_is_created_the_same_again_is_patched() {
         .to_owned();
     assert_eq!(asks[1].line(), format!("PATCH {EVENTS}/{name}"));
     assert_eq!(asks[1].json()["count"], 2);
-    stopper.stop();
-    teller.await.unwrap();
+    sink.finish().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_count_on_an_event_that_is_gone_creates_it_anew() {
+async fn a_count_on_an_event_that_is_gone_creates_another() {
     let api = Api::new(|_, asked| match asked.method.as_str() {
         "PATCH" => status(404, "NotFound"),
         _ => Answer::Is(201, "{}".to_owned()),
     });
-    let (sink, teller, stopper) = sink(&api, Term::forever());
-    sink.record(record("web"));
-    sink.record(record("web"));
-    stopper.stop();
-    teller.await.unwrap();
+    let sink = Sink::new(&api, true);
+    sink.record("web");
+    sink.record("web");
+    sink.finish().await;
     let methods: Vec<_> = api.asks().into_iter().map(|asked| asked.method).collect();
     assert_eq!(methods, ["POST", "PATCH", "POST"]);
     assert_eq!(api.asks()[2].json()["count"], 2);
@@ -79,10 +99,10 @@ async fn silence_is_tried_again_and_a_refusal_is_not() {
         _ => status(403, "Forbidden"),
     });
     let start = Instant::now();
-    let (sink, _teller, _stopper) = sink(&api, Term::forever());
-    sink.record(record("web"));
-    sink.record(record("db"));
-    sink.record(record("cache"));
+    let sink = Sink::new(&api, true);
+    sink.record("web");
+    sink.record("db");
+    sink.record("cache");
     api.until(|asked| asked.body.contains("cache")).await;
     let asks = api.asks();
     assert_eq!(asks.len(), 6, "{:?}", api.lines());
@@ -98,9 +118,9 @@ async fn an_event_is_dropped_after_twelve_tries() {
         0..12 => Answer::Refused,
         _ => Answer::Is(201, "{}".to_owned()),
     });
-    let (sink, _teller, _stopper) = sink(&api, Term::forever());
-    sink.record(record("web"));
-    sink.record(record("db"));
+    let sink = Sink::new(&api, true);
+    sink.record("web");
+    sink.record("db");
     api.until(|asked| asked.body.contains("\"db\"")).await;
     assert_eq!(api.asks().len(), 13);
 }
@@ -108,26 +128,26 @@ async fn an_event_is_dropped_after_twelve_tries() {
 #[tokio::test(start_paused = true)]
 async fn what_is_too_much_is_dropped_and_counted() {
     let api = Api::new(|_, _| Answer::Never);
-    let (sink, _teller, _stopper) = sink(&api, Term::forever());
-    sink.record(record("first"));
+    let sink = Sink::new(&api, true);
+    sink.record("first");
     api.until(|_| true).await;
+    // The one under way counts as waiting.
     for i in 0..1_005 {
-        sink.record(record(&format!("web-{i}")));
+        sink.record(&format!("web-{i}"));
     }
-    assert_eq!(sink.dropped(), 5);
+    assert_eq!(sink.0.dropped(), 6);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_tells_what_is_waiting_without_second_tries() {
+async fn a_stop_sends_what_is_waiting_without_second_tries() {
     let api = Api::new(|_, _| Answer::Refused);
-    let (sink, teller, stopper) = sink(&api, Term::forever());
+    let sink = Sink::new(&api, true);
     for name in ["a", "b", "c"] {
-        sink.record(record(name));
+        sink.record(name);
     }
     api.until(|_| true).await;
     let start = Instant::now();
-    stopper.stop();
-    teller.await.unwrap();
+    sink.finish().await;
     assert_eq!(start.elapsed(), Duration::ZERO);
     assert_eq!(
         api.asks().len(),
@@ -137,11 +157,10 @@ async fn a_stop_tells_what_is_waiting_without_second_tries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_told_by_who_does_not_lead() {
+async fn a_standby_sends_no_events() {
     let api = Api::new(|_, _| Answer::Is(201, "{}".to_owned()));
-    let (sink, teller, stopper) = sink(&api, Term::default());
-    sink.record(record("web"));
-    stopper.stop();
-    teller.await.unwrap();
+    let sink = Sink::new(&api, false);
+    sink.record("web");
+    sink.finish().await;
     assert_eq!(api.asks().len(), 0);
 }

@@ -4,51 +4,48 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{Class, Meta, Uid};
+use flyball_api::{Class, LeanMeta, Uid};
 use flyball_plan::{
-    Action, Actions, Answer as Got, Body, Precondition, Propagation, Subresource, Target,
+    Action, Actions, Answer as Got, Body, Precondition, Propagation, Read, Subresource, Target,
+    Write,
 };
 use serde_json::json;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::api::{Answer, Api, Asked, status};
-use crate::clock::Clock;
-use crate::events::{EventSink, EventTeller};
-use crate::executor::{Executor, REQUESTS_MAX};
-use crate::recent::{Recent, RecentLists};
-use crate::term::{Term, TermPermit};
+use super::api::{Answer, Api, Asked, pass, status};
+use super::toys::{shared, win};
+use crate::coalesced_reads::CoalescedReads;
+use crate::events::Events;
+use crate::executor::{Executor, REQUESTS_MAX, Tools};
+use crate::shared::Shared;
 
-fn executor(api: &Api, term: Term) -> (Executor, EventTeller) {
-    let (term, clock) = (Arc::new(term), Clock::start());
-    let permit = Arc::new(TermPermit {
-        term: term.clone(),
-        clock,
-    });
-    let client = api.client().permitted(permit);
-    let (events, teller) = EventSink::new("toy", client.clone(), term.clone(), clock);
-    let requests = Arc::new(Semaphore::new(REQUESTS_MAX));
-    (
-        Executor {
-            client,
-            events,
-            term,
-            clock,
-            requests,
-            recent_discovery: Recent::default(),
-            recent_lists: RecentLists::default(),
-        },
-        teller,
-    )
+/// An executor whose permission has no end.
+fn executor(api: &Api) -> Executor {
+    executor_of(api, &shared(api, None))
+}
+
+/// An executor whose permission ends after so long, by the clock alone.
+fn executor_for(api: &Api, term: Duration) -> Executor {
+    let shared = shared(api, Some(term));
+    win(&shared);
+    executor_of(api, &shared)
+}
+
+fn executor_of(api: &Api, shared: &Arc<Shared>) -> Executor {
+    let tools = Tools {
+        shared: shared.clone(),
+        client: api.client(),
+        events: Events::new("toy"),
+        requests: Arc::new(Semaphore::new(REQUESTS_MAX)),
+        reads: CoalescedReads::new(shared.clone(), 0),
+    };
+    Executor::new(&tools, shared.look(|process, _| process.round()))
 }
 
 fn creates(n: usize) -> Vec<Action> {
     let body = |i: usize| Body::of(&json!({"metadata": {"name": format!("pod-{i}")}}));
-    let create = |i| Action::Create {
-        kind: Pod::KIND,
-        namespace: "shop".into(),
-        body: body(i),
-    };
+    let create = |i| Write::create(Pod::KIND, "shop", body(i)).into();
     (0..n).map(create).collect()
 }
 
@@ -95,10 +92,20 @@ fn kinds(answers: &[Got]) -> String {
     answers.iter().map(kind).collect()
 }
 
+/// Every sync under way holds such a future, and every action of a batch the most of one.
+#[tokio::test]
+async fn a_sync_is_small_while_it_waits() {
+    let api = serving(|_| false);
+    let executor = executor(&api);
+    let actions = Actions::slow_start("create", creates(1));
+    let bytes = size_of_val(&executor.run(&actions));
+    assert!(bytes <= 1024, "{bytes}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_start_doubles_its_batches() {
     let api = serving(|_| false);
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::slow_start("create", creates(10)))
         .await
@@ -110,7 +117,7 @@ async fn a_slow_start_doubles_its_batches() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_start_stops_after_the_batch_that_fails() {
     let api = serving(|i| i == 1);
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::slow_start("create", creates(10)))
         .await
@@ -123,7 +130,7 @@ async fn a_slow_start_stops_after_the_batch_that_fails() {
 #[tokio::test(start_paused = true)]
 async fn together_sends_all_at_once_and_a_failure_skips_nothing() {
     let api = serving(|i| i == 0);
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::together("create", creates(5)))
         .await
@@ -135,7 +142,7 @@ async fn together_sends_all_at_once_and_a_failure_skips_nothing() {
 #[tokio::test(start_paused = true)]
 async fn no_more_requests_are_under_way_than_allowed() {
     let api = serving(|_| false);
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let start = Instant::now();
     executor
         .run(&Actions::together("create", creates(REQUESTS_MAX + 1)))
@@ -148,7 +155,7 @@ async fn no_more_requests_are_under_way_than_allowed() {
 #[tokio::test(start_paused = true)]
 async fn in_order_goes_one_by_one_and_skips_after_a_failure() {
     let api = serving(|i| i == 2);
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::in_order("create", creates(5)))
         .await
@@ -160,9 +167,7 @@ async fn in_order_goes_one_by_one_and_skips_after_a_failure() {
 #[tokio::test(start_paused = true)]
 async fn after_the_term_nothing_is_sent() {
     let api = serving(|_| false);
-    let term = Term::default();
-    term.extend(Duration::from_millis(2_500));
-    let (executor, _teller) = executor(&api, term);
+    let executor = executor_for(&api, Duration::from_millis(2_500));
     // Sent at 0, 1 and 2 s; at 3 s the term is over by the clock alone.
     let answers = executor
         .run(&Actions::in_order("create", creates(9)))
@@ -181,7 +186,7 @@ async fn after_the_term_nothing_is_sent() {
         .unwrap_err();
     assert_eq!(api.asks().len(), 3);
     // Reading is allowed at any time.
-    let ask = Action::Ask { target: target() };
+    let ask = Read::get(target()).into();
     let answers = executor.run(&Actions::in_order("ask", vec![ask])).await;
     assert_eq!(api.asks().len(), 4, "{answers:?}");
 }
@@ -189,9 +194,7 @@ async fn after_the_term_nothing_is_sent() {
 #[tokio::test(start_paused = true)]
 async fn a_write_that_waits_for_its_turn_is_not_sent_after_the_term() {
     let api = serving(|_| false);
-    let term = Term::default();
-    term.extend(Duration::from_millis(500));
-    let (executor, _teller) = executor(&api, term);
+    let executor = executor_for(&api, Duration::from_millis(500));
     let actions = Actions::together("create", creates(REQUESTS_MAX + 5));
     let answers = executor.run(&actions).await.unwrap_err();
     assert_eq!(api.asks().len(), REQUESTS_MAX);
@@ -199,16 +202,16 @@ async fn a_write_that_waits_for_its_turn_is_not_sent_after_the_term() {
         .iter()
         .filter(|answer| matches!(answer, Got::Done(_)))
         .count();
-    assert_eq!(sent, REQUESTS_MAX, "what took effect is told even so");
+    assert_eq!(sent, REQUESTS_MAX, "the answers that came count");
 }
 
-fn meta() -> Meta {
-    Meta {
+fn meta() -> LeanMeta {
+    LeanMeta {
         name: "web".into(),
         namespace: "shop".into(),
         uid: Uid::new("u-1"),
         resource_version: "7".into(),
-        ..Meta::default()
+        ..LeanMeta::default()
     }
 }
 
@@ -224,32 +227,21 @@ async fn each_action_is_one_request_with_its_precondition() {
             r#"{"metadata":{"name":"n","uid":"u","resourceVersion":"8"}}"#.to_owned(),
         )
     });
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let precondition = Precondition::unchanged(&meta());
-    let body = Body::patch(&precondition, json!({"spec": {"replicas": 2}}));
-    let subresource = Subresource::Status;
-    let delete = |propagation| Action::Delete {
-        target: target(),
-        precondition: Precondition::unchanged(&meta()),
-        propagation,
-        grace_seconds: Some(0),
-    };
+    let patch = json!({"spec": {"replicas": 2}});
+    let body = Body::patch(&precondition, patch.clone());
     let items = vec![
-        Action::Patch {
-            target: target(),
-            subresource,
-            precondition: precondition.clone(),
-            body: body.clone(),
-        },
-        Action::Update {
-            target: target(),
-            subresource: Subresource::None,
-            precondition,
-            body,
-        },
-        Action::delete(ReplicaSet::KIND, &meta()),
-        delete(Some(Propagation::Orphan)),
-        Action::Ask { target: target() },
+        Write::patch(target(), precondition.clone(), patch)
+            .to_subresource(Subresource::STATUS)
+            .into(),
+        Write::update(target(), precondition.clone(), body).into(),
+        Write::delete(ReplicaSet::KIND, &meta()).into(),
+        Write::delete_if(target(), precondition)
+            .propagating(Propagation::Orphan)
+            .within(0)
+            .into(),
+        Read::get(target()).into(),
     ];
     let answers = executor
         .run(&Actions::in_order("all", items))
@@ -300,13 +292,13 @@ async fn each_action_is_one_request_with_its_precondition() {
 async fn a_binding_is_posted_with_the_identity_of_the_pod() {
     let success = r#"{"kind":"Status","apiVersion":"v1","status":"Success","code":201}"#;
     let api = Api::new(move |_, _| Answer::Is(201, success.to_owned()));
-    let (executor, _teller) = executor(&api, Term::forever());
-    let by_uid = Action::Bind {
-        target: Target::of(Pod::KIND, &meta()),
-        precondition: Precondition::incarnation(&meta()),
-        node: "node-1".into(),
-    };
-    let items = vec![Action::bind(Pod::KIND, &meta(), "node-1"), by_uid];
+    let executor = executor(&api);
+    let bind =
+        |precondition| Write::bind(Target::of(Pod::KIND, &meta()), precondition, "node-1").into();
+    let items = vec![
+        bind(Precondition::unchanged(&meta())),
+        bind(Precondition::incarnation(&meta())),
+    ];
     let answers = executor
         .run(&Actions::in_order("bind", items))
         .await
@@ -336,13 +328,13 @@ async fn a_binding_is_posted_with_the_identity_of_the_pod() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_read_is_a_write_all_the_same() {
     let api = Api::new(|_, _| Answer::Is(201, "<html>".to_owned()));
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::in_order("create", creates(1)))
         .await
         .unwrap();
     assert_eq!(kinds(&answers), "d");
-    let ask = vec![Action::Ask { target: target() }];
+    let ask = vec![Read::get(target()).into()];
     let answers = executor.run(&Actions::in_order("ask", ask)).await.unwrap();
     assert!(
         answers[0]
@@ -357,7 +349,7 @@ async fn an_answer_that_cannot_be_read_is_a_write_all_the_same() {
 #[tokio::test(start_paused = true)]
 async fn a_refused_write_is_an_answer_like_any_other() {
     let api = Api::new(|_, _| status(409, "AlreadyExists"));
-    let (executor, _teller) = executor(&api, Term::forever());
+    let executor = executor(&api);
     let answers = executor
         .run(&Actions::in_order("create", creates(1)))
         .await
@@ -377,19 +369,12 @@ async fn collections_are_listed_by_their_metadata_and_deleted_as_a_whole() {
         _ => Answer::Is(200, r#"{"kind":"Status","status":"Success"}"#.to_owned()),
     }
     });
-    let (executor, _teller) = executor(&api, Term::forever());
-    let namespace = || "shop".into();
+    let executor = executor(&api);
     let items = vec![
-        Action::List {
-            kind: ReplicaSet::KIND,
-            namespace: namespace(),
-            items_max: 10,
-        },
-        Action::DeleteCollection {
-            kind: ReplicaSet::KIND,
-            namespace: namespace(),
-            propagation: Some(Propagation::Background),
-        },
+        Read::list(ReplicaSet::KIND, "shop", 10).into(),
+        Write::delete_collection(ReplicaSet::KIND, "shop")
+            .propagating(Propagation::Background)
+            .into(),
     ];
     let answers = executor
         .run(&Actions::in_order("all", items))
@@ -411,10 +396,9 @@ async fn collections_are_listed_by_their_metadata_and_deleted_as_a_whole() {
 #[tokio::test(start_paused = true)]
 async fn what_the_server_has_is_asked_for_once_by_all_who_ask_at_a_time() {
     let api = Api::new(|_, _| Answer::Is(200, r#"{"items":[]}"#.to_owned()));
-    let (executor, _teller) = executor(&api, Term::forever());
-    let discover = || Action::Discover {
-        age_max: Duration::from_secs(1),
-    };
+    let executor = executor(&api);
+    let second = Duration::from_secs(1);
+    let discover = || Read::discovery().not_older_than(second).into();
     let both = Actions::together("discover", vec![discover(), discover()]);
     let answers = executor.run(&both).await.unwrap();
     assert!(matches!(
@@ -422,7 +406,7 @@ async fn what_the_server_has_is_asked_for_once_by_all_who_ask_at_a_time() {
         [Got::Discovered(_), Got::Discovered(_)]
     ));
     assert_eq!(api.asks().len(), 2, "/api and /apis");
-    super::api::pass(Duration::from_secs(2)).await;
+    pass(Duration::from_secs(2)).await;
     executor.run(&both).await.unwrap();
     assert_eq!(api.asks().len(), 4);
 }
@@ -430,17 +414,14 @@ async fn what_the_server_has_is_asked_for_once_by_all_who_ask_at_a_time() {
 #[tokio::test(start_paused = true)]
 async fn a_list_of_a_whole_kind_is_shared_by_all_who_ask_at_a_time() {
     let empty = || Answer::Is(200, r#"{"metadata":{},"items":[]}"#.to_owned());
-    let survey = || Action::Survey {
-        kind: ReplicaSet::KIND,
-        items_max: 100,
-        age_max: Duration::from_secs(1),
-    };
+    let all = || Read::list(ReplicaSet::KIND, "", 100);
+    let survey = || all().not_older_than(Duration::from_secs(1)).into();
     for fails in [false, true] {
         let api = Api::new(move |_, _| match fails {
             false => empty(),
             true => status(500, "InternalError"),
         });
-        let (executor, _teller) = executor(&api, Term::forever());
+        let executor = executor(&api);
         let both = Actions::together("anywhere", vec![survey(), survey()]);
         for round in 1..=2 {
             let answers = executor.run(&both).await.unwrap();
@@ -454,7 +435,33 @@ async fn a_list_of_a_whole_kind_is_shared_by_all_who_ask_at_a_time() {
                 lines,
                 vec!["GET /apis/apps/v1/replicasets?limit=100"; round]
             );
-            super::api::pass(Duration::from_secs(2)).await;
+            pass(Duration::from_secs(2)).await;
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shared_read_that_is_given_up_leaves_no_sync_waiting() {
+    let api = Api::new(|before, _| match before {
+        0 => Answer::Never,
+        _ => Answer::Is(200, r#"{"metadata":{},"items":[]}"#.to_owned()),
+    });
+    let executor = Arc::new(executor(&api));
+    let survey = Read::list(ReplicaSet::KIND, "", 100).not_older_than(Duration::from_secs(1));
+    let actions = Arc::new(Actions::in_order("anywhere", vec![survey.into()]));
+    let ask = || {
+        let (executor, actions) = (executor.clone(), actions.clone());
+        tokio::spawn(async move { executor.run(&actions).await.unwrap() })
+    };
+    let first = ask();
+    api.until(|_| true).await;
+    let second = ask();
+    pass(Duration::from_secs(1)).await;
+    assert!(!second.is_finished());
+    first.abort();
+    let answers = timeout(Duration::from_secs(1), second).await;
+    let answers = answers.expect("it waits for ever").unwrap();
+    assert!(answers[0].error().is_some(), "{answers:?}");
+    pass(Duration::from_secs(2)).await;
+    assert_eq!(kinds(&ask().await.unwrap()), "r");
 }

@@ -7,16 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flyball_api::views::ReplicaSet;
-use flyball_informer::Watch;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::api::{Answer, Api, Asked, pass, status};
-use crate::caches::Caches;
-use crate::clock::Clock;
-use crate::decisions::Decisions;
-use crate::feed::Feed;
-use crate::loops::Loops;
+use super::toys::{Onlooker, engine, leading};
+use crate::run::Running;
 
 /// A collection of ReplicaSets as a server keeps it.
 #[derive(Default)]
@@ -26,6 +22,8 @@ struct Collection {
     watcher: Option<mpsc::UnboundedSender<io::Result<Bytes>>>,
     streams: bool,
     down: bool,
+    /// The `Retry-After` in seconds that the next list is answered with.
+    busy: Option<u32>,
 }
 
 fn set(name: &str, version: u64) -> Value {
@@ -55,7 +53,7 @@ impl Collection {
     }
 
     fn tell(&self, line: io::Result<Bytes>) {
-        // Nobody may be watching.
+        // There may be no watch.
         let _ = self.watcher.as_ref().map(|watcher| watcher.send(line));
     }
 
@@ -70,6 +68,9 @@ impl Collection {
                 .find(|(key, _)| *key == name)
         };
         if query("watch").is_none() {
+            if let Some(seconds) = self.busy.take() {
+                return Answer::Busy(seconds);
+            }
             return self.list(query("continue").is_some());
         }
         let initial = query("sendInitialEvents").is_some();
@@ -113,7 +114,7 @@ impl Collection {
 struct Fed {
     server: Arc<Mutex<Collection>>,
     api: Api,
-    caches: Arc<Caches>,
+    running: Running,
 }
 
 impl Fed {
@@ -130,21 +131,11 @@ impl Fed {
             let server = server.clone();
             move |_, asked| server.lock().unwrap().serve(asked)
         });
-        let clock = Clock::start();
-        let caches = Arc::new(Caches::new(&[Watch::of::<ReplicaSet>()], false));
-        let loops = Arc::new(Loops::new(Vec::new(), &Decisions::default(), clock));
-        let feed = Feed {
-            caches: caches.clone(),
-            loops,
-            client: api.client(),
-            clock,
-            resources_moved: Arc::default(),
-        };
-        tokio::spawn(Arc::new(feed).run(caches.slots()[0].clone()));
+        let running = leading(&api, vec![engine(Onlooker)]);
         Self {
             server,
             api,
-            caches,
+            running,
         }
     }
 
@@ -155,7 +146,7 @@ impl Fed {
     /// Comes back when the cache shows exactly what the server has, at the same versions.
     async fn agrees(&self) {
         let cached = || -> Vec<(String, String)> {
-            let snapshot = self.caches.snapshot();
+            let snapshot = self.running.health().snapshot();
             let sets = snapshot.list::<ReplicaSet>("");
             sets.map(|set| {
                 (
@@ -174,7 +165,7 @@ impl Fed {
                 .collect()
         };
         let agreed = async {
-            while cached() != kept() || !self.caches.readiness(Duration::ZERO)[0].1.synced {
+            while cached() != kept() || !self.running.caches()[0].is_current {
                 pass(Duration::from_millis(10)).await;
             }
         };
@@ -272,16 +263,6 @@ async fn garbage_half_lines_and_broken_connections_heal() {
             server.delete("a");
             server.put("b");
         });
-        // A plain watch resumes where the last one ended: it must be told what it missed.
-        fed.api
-            .until(|asked| asked.at.elapsed().is_zero() && asked.path.contains("watch"))
-            .await;
-        fed.change(|server| {
-            let (name, version) = ("a", server.version - 1);
-            server.tell(line("DELETED", &set(name, version)));
-            let b = server.sets["b"];
-            server.tell(line("ADDED", &set("b", b)));
-        });
         fed.agrees().await;
     }
 }
@@ -291,11 +272,29 @@ async fn a_server_that_is_down_is_waited_for() {
     let fed = Fed::from(true, &["a"]);
     fed.change(|server| server.down = true);
     fed.api.until(|_| true).await;
-    let not_yet = fed.caches.readiness(Duration::ZERO);
-    assert!(!not_yet[0].1.synced);
+    assert!(!fed.running.caches()[0].readiness.synced);
     pass(Duration::from_secs(600)).await;
     // Patient, not stubborn: the pauses grow to half a minute and more.
     assert!(fed.api.lines().len() < 60, "{}", fed.api.lines().len());
     fed.change(|server| server.down = false);
     fed.agrees().await;
+}
+
+/// The reflector has the last word about `Retry-After`: a request that the client sends again by
+/// itself could neither be dropped nor be seen.
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_put_off_is_reported_and_asked_for_again_by_the_reflector() {
+    let fed = Fed::from(false, &["a"]);
+    fed.change(|server| server.busy = Some(5));
+    let list = |asked: &Asked| asked.path.contains("limit=");
+    let first = fed.api.until(list).await;
+    pass(Duration::from_secs(1)).await;
+    let error = fed.running.caches()[0].readiness.last_error.clone();
+    assert!(error.is_some_and(|error| error.contains("list failed")));
+    assert_eq!(fed.requests_with("limit="), 1);
+    fed.agrees().await;
+    let second = fed.api.asks().into_iter().filter(list).nth(1).unwrap();
+    let waited = second.at - first.at;
+    assert!(waited >= Duration::from_secs(5), "{waited:?}");
+    assert!(waited <= Duration::from_secs(7), "{waited:?}");
 }

@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use flyball_api::views::{ObjectReference, Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
-use flyball_election::Settings;
-use flyball_informer::{Change, Snapshot, Watch};
+use flyball_informer::{Change, Snapshot};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Engine, Keys, Record, RecordKind,
-    Report, Step,
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Record, RecordKind, Report, Step,
+    Write,
 };
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::api::{Answer, Api, Asked, pass};
 use super::leases::{Kept, LEASE};
-use crate::election::ElectionOptions;
+use super::toys::{TOY, engine, leading, options, setup};
 use crate::health::Check;
 use crate::metrics::Metrics;
-use crate::run::{Controlled, Running, Setup, start};
+use crate::run::{Running, Setup, start};
 
 /// Creates three pods, one after the other, tells of it, and begins again a minute later.
 struct Toy;
@@ -29,16 +28,7 @@ impl Controller for Toy {
     type Key = ObjectName;
     type Observation = Arc<ReplicaSet>;
 
-    const DESCRIPTOR: Descriptor = Descriptor {
-        name: "toy-controller",
-        aliases: &[],
-        client: "toy-controller",
-        component: "toy",
-        queue: "toy",
-        watches: &[Watch::of::<ReplicaSet>()],
-        workers: 5,
-        retries_max: None,
-    };
+    const DESCRIPTOR: Descriptor = TOY;
 
     fn route(&self, change: &Change, _store: &Snapshot) -> Keys<ObjectName> {
         vec![change.name.clone()]
@@ -51,11 +41,7 @@ impl Controller for Toy {
     fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Timestamp) -> Step {
         let Some(round) = answers.stage("create") else {
             let body = Body::of(&json!({"metadata": {"generateName": "web-"}}));
-            let create = || Action::Create {
-                kind: Pod::KIND,
-                namespace: "shop".into(),
-                body: body.clone(),
-            };
+            let create = || Write::create(Pod::KIND, "shop", body.clone()).into();
             return Step::Do(Actions::in_order(
                 "create",
                 vec![create(), create(), create()],
@@ -135,29 +121,10 @@ impl World {
     }
 
     fn start(&self, shutdown_timeout: Duration) -> Running {
-        let settings = Settings {
-            identity: "me".into(),
-            lease_duration: Duration::from_secs(15),
-            renew_deadline: Duration::from_secs(10),
-            retry_period: Duration::from_secs(2),
-        };
-        let options = ElectionOptions {
-            namespace: "kube-system".to_owned(),
-            name: "flyball".to_owned(),
-            settings,
-            release_on_exit: true,
-        };
-        let driver = Box::new(Engine::new(Toy));
         let setup = Setup {
-            controllers: vec![Controlled {
-                driver,
-                client: self.api.client(),
-            }],
-            informers: self.api.client(),
-            election: Some((options, self.api.client())),
+            election: Some((options("me"), self.api.client())),
             shutdown_timeout,
-            resync_period: Duration::from_secs(12 * 3600),
-            decisions: Default::default(),
+            ..setup(&self.api, vec![engine(Toy)])
         };
         start(setup, &mut Metrics::default()).unwrap()
     }
@@ -263,7 +230,7 @@ async fn a_standby_fills_its_caches_and_writes_nothing() {
     );
 }
 
-/// Nothing tells of a list without objects but that it has come: nobody waits for the next look.
+/// A list without objects brings no change. Its end alone lets the controller begin.
 #[tokio::test(start_paused = true)]
 async fn a_controller_begins_once_its_kinds_are_listed_also_where_there_are_no_objects() {
     let api = Api::new(|_, _| {
@@ -278,19 +245,8 @@ async fn a_controller_begins_once_its_kinds_are_listed_also_where_there_are_no_o
         });
         Answer::Lines(receiver)
     });
-    let setup = Setup {
-        controllers: vec![Controlled {
-            driver: Box::new(Engine::new(Toy)),
-            client: api.client(),
-        }],
-        informers: api.client(),
-        election: None,
-        shutdown_timeout: Duration::from_secs(1),
-        resync_period: Duration::from_secs(12 * 3600),
-        decisions: Default::default(),
-    };
     let began = Instant::now();
-    let running = start(setup, &mut Metrics::default()).unwrap();
+    let running = leading(&api, vec![engine(Toy)]);
     while !running.health().ready().iter().all(Check::is_well) {
         pass(Duration::from_millis(10)).await;
     }
@@ -300,4 +256,25 @@ async fn a_controller_begins_once_its_kinds_are_listed_also_where_there_are_no_o
         began.elapsed()
     );
     running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_a_running_sync_before_it_releases_the_lease() {
+    let world = World::new();
+    *world.pods.lock().unwrap() = || {
+        let pod = r#"{"metadata":{"name":"web-1","uid":"u","resourceVersion":""}}"#;
+        Answer::Later(Duration::from_secs(10), 201, pod.to_owned())
+    };
+    let running = world.start(Duration::ZERO);
+    world.api.until(|asked| asked.line() == PODS).await;
+    let stop = tokio::spawn(running.stop());
+    // Three pods of ten seconds each: renewed all the while, and released only after.
+    pass(Duration::from_secs(29)).await;
+    assert_eq!(world.sent(PODS).len(), 3);
+    assert_eq!(world.lease.lock().unwrap().holder(), "me");
+    pass(Duration::from_secs(2)).await;
+    stop.await.unwrap();
+    assert_eq!(world.lease.lock().unwrap().holder(), "");
+    let told = *world.sent(EVENTS).last().unwrap();
+    assert!(world.sent(PODS)[2] < told, "{:#?}", world.api.lines());
 }

@@ -101,7 +101,7 @@ fn median_us(spent: &mut [Duration]) -> f64 {
 }
 
 fn start<T: Object>(informer: &mut Informer<T>) -> Result<()> {
-    let (command, _) = informer.step(Input::Start, Duration::ZERO, 0.5);
+    let command = informer.step(Input::Start, Duration::ZERO, 0.5).command;
     match command {
         Some(Command::Watch(request)) if request.send_initial_events => {}
         other => bail!("the informer began with {other:?} instead of a streamed list"),
@@ -121,7 +121,8 @@ fn write_event(kind: &str, sample: &Sample, number: usize, revision: usize, line
 
 fn take_event<T: Object>(informer: &mut Informer<T>, line: &str) -> Result<Duration> {
     let begun = Instant::now();
-    let (_, notice) = informer.step(Input::Event(line.as_bytes()), Duration::ZERO, 0.5);
+    let event = Input::Event(line.as_bytes());
+    let notice = informer.step(event, Duration::ZERO, 0.5).notice;
     let spent = begun.elapsed();
     match notice {
         Some(notice) => bail!("{notice}\n{line}"),

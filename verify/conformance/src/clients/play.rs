@@ -125,7 +125,9 @@ async fn step(
         .current_dir(folder)
         .env("PATH", &scene.path)
         .env("KUBECONFIG", folder.join("kubeconfig"))
-        .env("HOME", &scene.folder)
+        // kubectl keeps what it discovered below its home: shared, a script that runs beside this one
+        // would refresh it at any moment.
+        .env("HOME", folder)
         .env("NS", &script.name)
         .env("VARIANT", &script.variant)
         .env("ASSETS", &scene.assets)

@@ -110,7 +110,8 @@ pub(crate) fn merge(ours: &[(&str, String)], theirs: &[String]) -> Vec<String> {
     merged
 }
 
-/// The harness's own requests are not news. Deletes are recorded with their bodies, which hold the preconditions.
+/// The harness's own requests are not news. Deletes are recorded with their bodies, which hold the preconditions, and
+/// so are creates of pods and ReplicaSets, whose bodies name the owner.
 fn audit_policy() -> serde_json::Value {
     json!({
         "apiVersion": "audit.k8s.io/v1",
@@ -121,6 +122,10 @@ fn audit_policy() -> serde_json::Value {
             { "level": "None", "userGroups": ["system:masters"] },
             { "level": "None", "users": ["system:apiserver", "system:anonymous"] },
             { "level": "Request", "verbs": ["delete", "deletecollection"] },
+            { "level": "Request", "verbs": ["create"], "resources": [
+                { "group": "", "resources": ["pods"] },
+                { "group": "apps", "resources": ["replicasets"] },
+            ]},
             { "level": "Metadata" },
         ],
     })

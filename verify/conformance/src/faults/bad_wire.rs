@@ -21,8 +21,9 @@ use crate::process::Manager;
 const NAMESPACE: &str = "wire";
 /// How long each mischief lasts: several retries of a manager whose first are immediate.
 const AFFLICTION: Duration = Duration::from_secs(5);
-/// How long until /readyz must have named a kind that neither lists nor watches bring.
-const NAMED_WITHIN: Duration = Duration::from_secs(20);
+/// How long until /readyz must fail for a kind that neither lists nor watches bring: a leader is out of touch with it
+/// for 30 s then.
+const NAMED_WITHIN: Duration = Duration::from_secs(40);
 const RECOVERY: Duration = Duration::from_secs(60);
 /// An endless line must not be kept: lines end at 64 MiB, and the rest is what a manager needs anyway.
 const RSS_KB_MAX: u64 = 400 * 1024;

@@ -111,6 +111,7 @@ mod tests {
             user_agent: String::new(),
             code,
             received: format!("2030-01-01T00:00:{at:02}.000000Z"),
+            uri: String::new(),
             body: None,
         }
     }

@@ -13,18 +13,28 @@ mod crash;
 mod deletes;
 mod endpoints;
 mod failover;
+mod frozen_connections;
 mod handover;
 mod lag;
+mod lagging_standby;
 mod lease;
 mod load;
 mod ownership;
 mod pages;
 mod passthrough;
 mod proxy;
+mod reconnect_cost;
+mod replica_history;
+mod restore;
+mod retry_after;
 mod scene;
 mod service_accounts;
+mod stalled_connect;
+mod starts_quiet;
 mod takeover;
 mod templates;
+mod tunnel;
+mod version_change;
 mod workload;
 
 use std::path::PathBuf;
@@ -59,6 +69,8 @@ pub struct FaultOptions {
     pub freeze: Duration,
     /// Decides the moments of kills; the same seed chooses the same moments.
     pub seed: u64,
+    /// How often a check repeats what it does; `None` for the check's own small number.
+    pub rounds: Option<usize>,
     /// Leave logs and audit logs on disk.
     pub keep_folders: bool,
 }
@@ -78,6 +90,8 @@ type Check = fn(&Scene) -> LocalBoxFuture<'_, Result<String>>;
 
 /// No check may take longer: a hang is a failure like any other.
 const CHECK_LIMIT: Duration = Duration::from_secs(900);
+/// What each round of `--rounds` may add to it.
+const ROUND_LIMIT: Duration = Duration::from_secs(600);
 
 /// Every check: its name, its promise, and whether upstream's manager can be asked the same.
 const CHECKS: &[(&str, &str, Check)] = &[
@@ -167,6 +181,56 @@ const CHECKS: &[(&str, &str, Check)] = &[
         |scene| Box::pin(endpoints::check(scene)),
     ),
     (
+        "restore",
+        "etcd restored from an older copy under a running manager: no wanted pod deleted, nothing of the lost history created",
+        |scene| Box::pin(restore::alone(scene)),
+    ),
+    (
+        "restore-standby",
+        "the same with a standby that takes over during the outage",
+        |scene| Box::pin(restore::with_standby(scene)),
+    ),
+    (
+        "lagging-standby",
+        "SIGTERM to a leader that has just created pods, with a standby whose watch of pods is late: no pod too many",
+        |scene| Box::pin(lagging_standby::check(scene)),
+    ),
+    (
+        "stalled-connect",
+        "the leader's new connections are held back until its term is over: it writes nothing afterwards",
+        |scene| Box::pin(stalled_connect::check(scene)),
+    ),
+    (
+        "version-change",
+        "a custom kind gets another version during cascades: no orphan deleted, no foreground owner gone too early",
+        |scene| Box::pin(version_change::plain(scene)),
+    ),
+    (
+        "version-change-broken-webhook",
+        "the same with a version that needs a webhook out of reach",
+        |scene| Box::pin(version_change::broken_webhook(scene)),
+    ),
+    (
+        "frozen-connections",
+        "connections that are open and dead: the manager acts within 45 s by new ones",
+        |scene| Box::pin(frozen_connections::check(scene)),
+    ),
+    (
+        "retry-after",
+        "reads refused with Retry-After 600 for 20 s: seen again within 45 s, and a healthy standby takes over",
+        |scene| Box::pin(retry_after::check(scene)),
+    ),
+    (
+        "reconnect-cost",
+        "the API server restarts with the same data: no kind is listed whose watch could have gone on",
+        |scene| Box::pin(reconnect_cost::check(scene)),
+    ),
+    (
+        "starts-quiet",
+        "starts in a settled cluster: not one write but the Lease",
+        |scene| Box::pin(starts_quiet::check(scene)),
+    ),
+    (
         "deletes-carry-uid",
         "every delete that ours sent in any of these checks insists on a UID",
         |scene| Box::pin(deletes::check(scene)),
@@ -196,16 +260,15 @@ pub async fn run_faults(
     if !CHECKS.iter().any(|(name, ..)| wanted(name)) {
         bail!("no check's name contains any of {only:?}");
     }
+    let rounds = u32::try_from(options.rounds.unwrap_or(0)).unwrap_or(u32::MAX);
+    let limit = CHECK_LIMIT + ROUND_LIMIT.saturating_mul(rounds);
     let scene = Scene::new(options);
     let mut all_held = true;
     for (name, _, check) in CHECKS.iter().filter(|(name, ..)| wanted(name)) {
         let started = Instant::now();
-        let result = match tokio::time::timeout(CHECK_LIMIT, check(&scene)).await {
+        let result = match tokio::time::timeout(limit, check(&scene)).await {
             Ok(result) => result,
-            Err(_) => Err(anyhow::anyhow!(
-                "did not end within {} s",
-                CHECK_LIMIT.as_secs()
-            )),
+            Err(_) => Err(anyhow::anyhow!("did not end within {} s", limit.as_secs())),
         };
         let outcome = FaultOutcome {
             name,

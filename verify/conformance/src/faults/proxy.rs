@@ -1,7 +1,8 @@
 //! A plain-HTTP proxy on loopback between a manager and the API server, for trouble on the wire.
 //!
 //! It acts in one user's name towards the server, so the audit log still tells who asked. Watches can be made to
-//! lag, one resource at a time can be served nonsense, and so can discovery; everything else passes through unchanged.
+//! lag, one resource at a time can be served nonsense, and so can discovery, and reads can be refused as an overloaded
+//! server does; everything else passes through unchanged.
 
 mod confusion;
 mod mischief;
@@ -30,6 +31,10 @@ use relay::Relay;
 pub(super) struct Mood {
     /// How much later than the server says it a watch's line arrives.
     pub(super) watch_lag: Duration,
+    /// The only resource whose watches lag; all of them if there is none.
+    pub(super) lagging: Option<&'static str>,
+    /// End all watches but those of Leases, and answer every list and watch with 429 and this `Retry-After`.
+    pub(super) overload: Option<&'static str>,
     /// What is done to one resource's lists and watches.
     pub(super) mischief: Option<(&'static str, Mischief)>,
     /// What is done to the documents of discovery.
@@ -39,6 +44,19 @@ pub(super) struct Mood {
 }
 
 impl Mood {
+    /// The lag of a resource's watches.
+    fn lag_of(&self, resource: &str) -> Duration {
+        match self.lagging {
+            Some(only) if only != resource => Duration::ZERO,
+            _ => self.watch_lag,
+        }
+    }
+
+    /// The `Retry-After` that lists and watches of a resource are refused with.
+    fn overload_of(&self, resource: &str) -> Option<&'static str> {
+        self.overload.filter(|_| resource != "leases")
+    }
+
     fn mischief_for(&self, resource: &str) -> Option<Mischief> {
         let (afflicted, mischief) = self.mischief?;
         (afflicted == resource).then_some(mischief)

@@ -19,6 +19,20 @@ pub(super) const SHORT_LEASE: &[&str] = &[
     "--leader-elect-retry-period=1s",
 ];
 
+/// The controllers that ours runs by default, by upstream's names.
+pub(super) const DEFAULT_CONTROLLERS: &[&str] = &[
+    "clusterrole-aggregation-controller",
+    "deployment-controller",
+    "garbage-collector-controller",
+    "namespace-controller",
+    "pod-garbage-collector-controller",
+    "replicaset-controller",
+    "replicationcontroller-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+    "ttl-after-finished-controller",
+];
+
 /// Deletes seen in the checks so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Deletes {

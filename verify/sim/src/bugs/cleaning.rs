@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use flyball_accounts::ConfigMap;
 use flyball_api::discovery::Discovery;
+use flyball_api::views::ConfigMap;
 use flyball_api::{ApiError, Object, Opaque};
 use flyball_informer::Snapshot;
-use flyball_plan::{Action, Actions, Answer, Listing, Propagation, Written};
+use flyball_plan::{
+    Action, Actions, Answer, Listing, Propagation, Question, Read, Verb, Write, Written,
+};
 use serde_json::Value;
 
 use super::Bug;
@@ -31,27 +33,21 @@ pub(super) fn spoil_plan(bug: Bug, controller: &str, actions: &mut Actions) {
     }
     let stage = actions.stage;
     for action in &mut actions.items {
-        let Action::Merge {
-            target,
-            precondition,
-            ..
-        } = action
+        let Some(write) = action
+            .write()
+            .filter(|write| write.verb == Verb::MergePatch)
         else {
             continue;
         };
-        let (target, precondition) = (target.clone(), precondition.clone());
+        let (target, precondition) = (write.target.clone(), write.precondition.clone());
         match bug {
             Bug::IgnoresOtherOwners if stage == "strip" => {
-                *action = Action::Delete {
-                    target,
-                    precondition,
-                    propagation: Some(Propagation::Background),
-                    grace_seconds: None,
-                };
+                let delete = Write::delete_if(target, precondition);
+                *action = delete.propagating(Propagation::Background).into();
             }
             Bug::LetsGoBeforeFreeing if stage.starts_with("free") => {
                 let uid = precondition.uid.unwrap_or_default();
-                *action = Action::Confirm { target, uid };
+                *action = Read::exists(target, uid).into();
             }
             _ => {}
         }
@@ -67,26 +63,31 @@ pub(super) fn spoil_answer(
     answer: Answer,
 ) -> Answer {
     let collects = controller == COLLECTOR;
-    match (bug, action, answer) {
-        (Bug::CollectsByName, Action::Confirm { uid, .. }, Answer::Read(found)) if collects => {
+    let question = action.read().map(|read| &read.question);
+    let merges = action
+        .write()
+        .filter(|write| write.verb == Verb::MergePatch);
+    match (bug, question, answer) {
+        (Bug::CollectsByName, Some(Question::Exists { uid, .. }), Answer::Read(found))
+            if collects =>
+        {
             Answer::Read(named(found, &uid.to_string()))
         }
-        (Bug::TrustsItsCache, Action::Confirm { target, uid }, Answer::Read(_))
+        (Bug::TrustsItsCache, Some(Question::Exists { target, uid }), Answer::Read(_))
             if collects && seen.find(uid).is_none() =>
         {
             Answer::Failed(ApiError::not_found(target.kind, &target.name.name))
         }
-        (Bug::LosesFinalizerRemovals, Action::Merge { body, .. }, Answer::Failed(_))
-            if collects && body.json().contains("\"finalizers\"") =>
+        (Bug::LosesFinalizerRemovals, None, Answer::Failed(_))
+            if collects
+                && merges.is_some_and(|write| write.body.json().contains("\"finalizers\"")) =>
         {
             Answer::Done(Written::default())
         }
-        (
-            Bug::TakesFailedListsForEmpty,
-            Action::List { .. } | Action::Survey { .. },
-            Answer::Failed(_),
-        ) => Answer::Listed(Arc::new(Listing::default())),
-        (Bug::PassesOverGroups, Action::Discover { .. }, Answer::Discovered(found)) => {
+        (Bug::TakesFailedListsForEmpty, Some(Question::List { .. }), Answer::Failed(_)) => {
+            Answer::Listed(Arc::new(Listing::default()))
+        }
+        (Bug::PassesOverGroups, Some(Question::Discovery), Answer::Discovered(found)) => {
             let resources = found.resources().iter().copied();
             let failed = |kind: &flyball_api::Kind| {
                 let mut failures = found.failures().iter();

@@ -1,17 +1,14 @@
-//! Asks which resources the server has: to follow them, and on behalf of plans.
-//!
-//! The counterpart of `shell/runtime/src/discovery.rs` and `recent_discovery.rs`, one step at a
-//! time.
+//! Asks which resources the server has: for the process itself, and on behalf of plans.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use flyball_api::ApiError;
 use flyball_api::discovery::{Discovery, Reading};
 use flyball_api::request::Request;
-use flyball_plan::{Answer, Following};
+use flyball_plan::Answer;
+use flyball_process::Question;
 
 use super::Cluster;
 use super::flights::Purpose;
@@ -50,73 +47,56 @@ struct Asking {
     life: Life,
     /// The action that it is asked for; none if it is to be followed.
     deed: Option<Deed>,
-    /// When it was asked, on the clock of the replica.
-    asked_at: Duration,
     bodies: Vec<Bytes>,
 }
 
 impl Cluster {
-    /// Lets a replica that follows discovery ask, unless it will earlier anyway.
-    pub(super) fn plan_look(&mut self, life: Life, at: Duration) {
-        let Some(process) = self.process(life) else {
+    /// Lets a replica ask when its process wants it, unless it will earlier anyway.
+    pub(super) fn plan_look(&mut self, life: Life) {
+        let now = self.now;
+        let Some(running) = self.running(life) else {
             return;
         };
-        let Some(follower) = process.follower.as_mut() else {
+        let Some(due) = running.core.discovery_due() else {
             return;
         };
-        if follower.look_at.is_none_or(|planned| at < planned) {
-            follower.look_at = Some(at);
+        let at = (running.started + due).max(now);
+        if running.discover_at.is_none_or(|planned| at < planned) {
+            running.discover_at = Some(at);
             self.agenda.add(at, Step::Discover(life));
         }
     }
 
     pub(super) fn look(&mut self, life: Life) {
         let now = self.now;
-        let Some(process) = self.process(life) else {
-            return;
-        };
-        let Some(follower) = process.follower.as_mut() else {
+        let Some(running) = self.running(life) else {
             return;
         };
         // It was looked at meanwhile: what was planned then counts.
-        if follower.look_at.is_none_or(|planned| planned > now) {
+        if running.discover_at.is_none_or(|planned| planned > now) {
             return;
         }
-        follower.look_at = None;
-        if follower.is_asking {
-            // The answer under way may have been given before the change.
-            follower.asks_again = true;
-            return;
+        running.discover_at = None;
+        let is_due = running.core.discovery_due();
+        if is_due.is_some_and(|due| running.started + due <= now) {
+            running.core.discovery_asked();
+            self.ask(life, None);
+        } else {
+            self.plan_look(life);
         }
-        follower.is_asking = true;
-        self.ask(life, None);
     }
 
-    /// Asks on behalf of an action, unless the last answer is new enough.
-    pub(super) fn discover_for(&mut self, deed: Deed, age_max: Duration) {
-        let monotonic = self.clocks(deed.life).monotonic;
-        let Some(process) = self.process(deed.life) else {
-            return;
-        };
-        let recent = process.loops[deed.controller].recent.as_ref();
-        let recent = recent.filter(|(at, _)| monotonic.saturating_sub(*at) <= age_max);
-        match recent {
-            Some((_, found)) => {
-                let answer = Answer::Discovered(found.clone());
-                self.hear_answer(deed, answer);
-            }
-            None => self.ask(deed.life, Some(deed)),
-        }
+    /// Asks on behalf of an action.
+    pub(super) fn discover_for(&mut self, deed: Deed) {
+        self.ask(deed.life, Some(deed));
     }
 
     fn ask(&mut self, life: Life, deed: Option<Deed>) {
-        let asked_at = self.clocks(life).monotonic;
         self.discoveries.asked += 1;
         let number = self.discoveries.asked;
         let asking = Asking {
             life,
             deed,
-            asked_at,
             bodies: Vec::new(),
         };
         self.discoveries.open.insert(number, asking);
@@ -133,14 +113,14 @@ impl Cluster {
             return self.read(number);
         };
         let controller = deed.map(|deed| deed.controller);
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             self.discoveries.open.remove(&number);
             return;
         };
         let (user, agent) = match controller {
             None => (self.replicas[life.replica].user.clone(), "informers"),
             Some(at) => {
-                let each = &process.loops[at];
+                let each = &running.loops[at];
                 (each.user.clone(), each.descriptor.client)
             }
         };
@@ -190,73 +170,17 @@ impl Cluster {
 
     /// What the server has is known, or cannot be.
     fn discovered(&mut self, asking: &Asking, found: Result<Arc<Discovery>, ApiError>) {
+        let life = asking.life;
         let Some(deed) = asking.deed else {
-            return self.follow(asking.life, found);
+            let found = found.map_err(|error| error.to_string());
+            self.decide(life, |core, moment| core.discovered(found, moment));
+            return self.plan_look(life);
         };
-        let Some(process) = self.process(deed.life) else {
-            return;
-        };
-        let answer = match found {
-            Ok(found) => {
-                let recent = (asking.asked_at, found.clone());
-                process.loops[deed.controller].recent = Some(recent);
-                Answer::Discovered(found)
-            }
-            Err(error) => Answer::Failed(error),
-        };
-        self.hear_answer(deed, answer);
-    }
-
-    /// Watches what came and leaves what went.
-    fn follow(&mut self, life: Life, found: Result<Arc<Discovery>, ApiError>) {
-        let now = self.now;
-        let Some(process) = self.process(life) else {
-            return;
-        };
-        let Some(follower) = process.follower.as_mut() else {
-            return;
-        };
-        follower.is_asking = false;
-        let found = found.map_err(|error| error.to_string());
-        let taken = found.and_then(|found| {
-            let taken = follower.following.take((*found).clone());
-            taken.map_err(str::to_owned)
-        });
-        let pause = match std::mem::take(&mut follower.asks_again) {
-            true => Following::SETTLING,
-            false => follower.following.pause(),
-        };
-        let mut come = Vec::new();
-        let mut has_lost = false;
-        if taken == Ok(true) {
-            let known = follower.following.known().clone();
-            let wanted: Vec<_> = follower.following.wanted().collect();
-            let watched = process.caches.iter();
-            let watched = watched.filter(|cache| cache.is_discovered && !cache.is_removed);
-            let gone = follower.following.gone(watched.map(|cache| cache.kind));
-            has_lost = !gone.is_empty();
-            for kind in gone {
-                process.remove_cache(kind);
-            }
-            process.snapshot = process.snapshot.discovered(known);
-            come.extend(
-                wanted
-                    .into_iter()
-                    .filter_map(|kind| process.add_cache(kind)),
-            );
+        let answer = found.map_or_else(Answer::Failed, Answer::Discovered);
+        let heard = self.read_answered(life, deed.controller, answer, Question::Discovery);
+        if let Some(heard) = heard {
+            self.hear_answer(deed, heard);
         }
-        if let Err(trouble) = taken {
-            let name = &self.replicas[life.replica].name;
-            let tells = || format!("{name}: discovery failed: {trouble}");
-            self.trace.tell(now, tells);
-        }
-        for at in come {
-            self.begin_feed(life, at);
-        }
-        if has_lost {
-            self.resync(life);
-        }
-        self.plan_look(life, now + pause);
     }
 }
 

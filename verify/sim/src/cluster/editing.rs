@@ -15,8 +15,16 @@ use crate::workload::{CUSTOM_GROUP, Edit};
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 impl Cluster {
+    /// A user edits something. What was lost with a restored server is done again first.
     pub(super) fn edit(&mut self, at: usize) {
-        // Once faults have stopped, nobody tries again.
+        match self.now < self.effects.redo_until {
+            true => self.agenda.add(self.effects.redo_until, Step::Edit(at)),
+            false => self.make_edit(at),
+        }
+    }
+
+    pub(super) fn make_edit(&mut self, at: usize) {
+        // Once faults have stopped, users do not try again.
         if !self.rages {
             return;
         }
@@ -43,23 +51,44 @@ impl Cluster {
                 self.by_hand(Method::Delete, path, options.as_ref())
             }
         };
-        // A namespace that is not there yet, say, or one that is yet to go: people try again, for
-        // a while. What is gone stays so.
-        let is_create = matches!(edit, Edit::Create { .. } | Edit::Own { .. });
+        // What was refused is not lost with a restored server: it is tried again below, or never.
+        if done.is_none() {
+            self.edited.push((self.now, at));
+        }
+        // A namespace that is not there yet, say, or one that is terminating: users try again, for
+        // a while. What is there already stays as it is.
         let again = self.now + TRY_AGAIN;
-        if is_create && again < self.plan.rage && matches!(done, Some(404 | 403 | 409)) {
+        let fails = match (&edit, done) {
+            (Edit::Create { .. } | Edit::Own { .. }, Some(404 | 403)) => true,
+            (Edit::Create { path, body } | Edit::Own { path, body, .. }, Some(409)) => {
+                self.is_terminating(path, body)
+            }
+            _ => false,
+        };
+        if fails && again < self.plan.rage {
             self.agenda.add(again, Step::Edit(at));
+        }
+    }
+
+    /// Whether there is an object of this name that is being deleted.
+    fn is_terminating(&mut self, collection: &str, body: &Value) -> bool {
+        let name = body["metadata"]["name"].as_str().unwrap_or_default();
+        let found = self.object_at(&format!("{collection}/{name}"));
+        !found["metadata"]["deletionTimestamp"].is_null()
+    }
+
+    /// The object at a path, as it is now; `null` if there is none.
+    fn object_at(&mut self, path: &str) -> Value {
+        let asked: Asked = Request::get(path).into();
+        match self.server.handle(&asked, &admin(), "kubectl", self.now) {
+            Got::Body(body) => serde_json::from_slice(&body).unwrap_or_default(),
+            Got::Failed(_) | Got::Watch(_) => Value::Null,
         }
     }
 
     /// How an object refers to an owner of this path, as it is now.
     fn reference(&mut self, path: &str, blocks: bool) -> Value {
-        let asked: Asked = Request::get(path).into();
-        let found = self.server.handle(&asked, &admin(), "kubectl", self.now);
-        let found: Value = match found {
-            Got::Body(body) => serde_json::from_slice(&body).unwrap_or_default(),
-            Got::Failed(_) | Got::Watch(_) => Value::Null,
-        };
+        let found = self.object_at(path);
         let (collection, name) = path.rsplit_once('/').unwrap_or_default();
         let (api_version, kind) = match collection.rsplit_once('/') {
             Some((_, "widgets")) => (format!("{CUSTOM_GROUP}/v1"), "Widget"),

@@ -1,16 +1,12 @@
-//! Feeds informers: carries out what each asks of the server, and routes what it learns.
-//!
-//! The counterpart of `shell/runtime/src/feed.rs`, one step at a time.
+//! Watches as the server and the wire have them: lines come late, one by one, or not at all.
 
 use std::time::Duration;
 
 use flyball_api::ApiError;
-use flyball_api::request::Request;
-use flyball_informer::{Change, Command, Input};
-use flyball_plan::Following;
+use flyball_informer::Input;
+use flyball_process::CacheId;
 use flyball_registry::{Polled, Watch};
 
-use super::flights::Purpose;
 use super::{BOOKMARK_PERIOD, Cluster, Line, Listener};
 use crate::bugs::Bug;
 use crate::faults::Fault;
@@ -24,113 +20,45 @@ const WATCH_MAX: Duration = Duration::from_secs(45 * 60);
 /// After how many commits watches that nothing happened to are moved on.
 const KEEP_UP_EVERY: u64 = 32;
 
-/// How many changes are routed together.
-const CHANGES_AT_ONCE: usize = 512;
-
 impl Cluster {
-    pub(super) fn begin_feed(&mut self, life: Life, at: usize) {
-        self.feed(life, at, Input::Start);
-    }
-
-    /// Gives an informer one input, routes what it learned and does what it asks for.
-    fn feed(&mut self, life: Life, at: usize, input: Input<'_>) {
-        let monotonic = self.clocks(life).monotonic;
-        let jitter = self.jitter(life.replica);
-        let Some(process) = self.process(life) else {
-            return;
-        };
-        let cache = &mut process.caches[at];
-        if cache.is_removed {
-            return;
-        }
-        let (kind, is_partial) = (cache.kind, cache.informer.is_partial());
-        let (command, notice) = cache.informer.step(input, monotonic, jitter);
-        if let Some(notice) = notice {
-            let name = self.replicas[life.replica].name.clone();
-            self.trace.tell(self.now, || format!("{name}: {notice}"));
-        }
-        self.route(life, at);
+    pub(super) fn elapse(&mut self, life: Life, id: CacheId) {
         let now = self.now;
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let started = process.started;
-        let cache = &mut process.caches[at];
-        // A command ends whatever is under way.
-        let is_command = command.is_some();
-        let request = || Request::get(kind.collection_path(""));
-        let asked = match command {
-            Some(Command::List(list)) if is_partial => {
-                Some((request().metadata_list(), list.query()))
-            }
-            Some(Command::List(list)) => Some((request(), list.query())),
-            Some(Command::Watch(watch)) if is_partial => {
-                Some((request().metadata_only(), watch.query()))
-            }
-            Some(Command::Watch(watch)) => Some((request(), watch.query())),
-            Some(Command::Wait(_)) | None => None,
-        };
-        if is_command {
-            cache.asked += 1;
-        }
-        let number = cache.asked;
-        // The deadline is looked at when it comes; if it has moved on by then, once more.
-        if let Some(deadline) = cache.informer.deadline() {
-            let due = (started + deadline).max(now);
-            if cache.elapse_at.is_none_or(|planned| due < planned) {
-                cache.elapse_at = Some(due);
-                self.agenda.add(due, Step::Elapse(life, at));
-            }
-        }
-        if let Some((request, query)) = asked {
-            let asked = Asked::from(request).with_query(query);
-            let user = self.replicas[life.replica].user.clone();
-            self.send(
-                life,
-                Purpose::Feed { at, asked: number },
-                asked,
-                user,
-                "informers",
-            );
-        }
-    }
-
-    pub(super) fn elapse(&mut self, life: Life, at: usize) {
-        let now = self.now;
-        let Some(process) = self.process(life) else {
+        let (started, deadline) = (running.started, running.core.deadline(id));
+        let Some(feed) = running.feeds.get_mut(&id) else {
             return;
         };
-        let started = process.started;
-        let cache = &mut process.caches[at];
-        cache.elapse_at = None;
-        let Some(deadline) = cache.informer.deadline().filter(|_| !cache.is_removed) else {
+        feed.elapse_at = None;
+        let Some(deadline) = deadline else {
             return;
         };
         let due = started + deadline;
         if due > now {
-            cache.elapse_at = Some(due);
-            self.agenda.add(due, Step::Elapse(life, at));
+            feed.elapse_at = Some(due);
+            self.agenda.add(due, Step::Elapse(life, id));
             return;
         }
-        self.feed(life, at, Input::Elapsed);
+        self.feed(life, id, Input::Elapsed);
     }
 
     /// The answer to a list or a watch has come.
-    pub(super) fn fed(&mut self, life: Life, at: usize, asked: u64, got: Got) {
-        let Some(process) = self.process(life) else {
-            return;
-        };
-        let cache = &process.caches[at];
-        if cache.asked != asked {
+    pub(super) fn fed(&mut self, life: Life, id: CacheId, asked: u64, got: Got) {
+        if !self.is_heard(life, Listener::Cache { id, asked }) {
             return;
         }
-        let prefix = registry_prefix(cache.kind);
+        let kind = self.running(life).and_then(|one| one.core.cache_kind(id));
+        let Some((kind, _)) = kind else {
+            return;
+        };
         match got {
-            Got::Body(page) => self.feed(life, at, Input::Page(&page)),
-            Got::Failed(error) => self.feed(life, at, Input::Failed(&error)),
+            Got::Body(page) => self.feed(life, id, Input::Page(&page)),
+            Got::Failed(error) => self.feed(life, id, Input::Failed(&error)),
             Got::Watch(watch) => {
-                self.open(life, Listener::Cache { at, asked }, watch, prefix);
-                self.feed(life, at, Input::WatchStarted);
+                let prefix = registry_prefix(kind);
+                self.open(life, Listener::Cache { id, asked }, watch, prefix);
+                self.feed(life, id, Input::WatchStarted);
             }
         }
     }
@@ -264,8 +192,11 @@ impl Cluster {
 
     /// Whether whoever listens to a watch still does.
     fn is_heard(&mut self, life: Life, target: Listener) -> bool {
-        self.process(life).is_some_and(|process| match target {
-            Listener::Cache { at, asked } => process.caches[at].asked == asked,
+        self.running(life).is_some_and(|running| match target {
+            Listener::Cache { id, asked } => {
+                let feed = running.feeds.get(&id);
+                feed.is_some_and(|feed| feed.asked == asked)
+            }
             Listener::Lease => true,
         })
     }
@@ -274,14 +205,14 @@ impl Cluster {
         self.trace.add(line);
         match target {
             Listener::Lease => self.told_of_lease(life, line),
-            Listener::Cache { at, .. } => {
+            Listener::Cache { id, .. } => {
                 let is_bookmark = line.starts_with(br#"{"type":"BOOKMARK"#);
                 self.deliveries += u64::from(!is_bookmark);
                 if self.bug == Some(Bug::DropsDeletions) && line.starts_with(br#"{"type":"DELETED"#)
                 {
                     return;
                 }
-                self.feed(life, at, Input::Event(line));
+                self.feed(life, id, Input::Event(line));
             }
         }
     }
@@ -293,68 +224,10 @@ impl Cluster {
                 let pause = Duration::from_secs(1).mul_f64(1.0 + self.jitter(life.replica));
                 self.agenda.add(self.now + pause, Step::WatchLease(life));
             }
-            (Listener::Cache { at, .. }, None) => self.feed(life, at, Input::WatchEnded),
-            (Listener::Cache { at, .. }, Some(error)) => {
-                self.feed(life, at, Input::Failed(&error));
+            (Listener::Cache { id, .. }, None) => self.feed(life, id, Input::WatchEnded),
+            (Listener::Cache { id, .. }, Some(error)) => {
+                self.feed(life, id, Input::Failed(&error));
             }
-        }
-    }
-
-    /// Hands what is new to every controller that watches the kind.
-    fn route(&mut self, life: Life, at: usize) {
-        let clocks = self.clocks(life);
-        let bug = self.bug;
-        let mut woken = Vec::new();
-        let mut seen = Vec::new();
-        let Some(process) = self.process(life) else {
-            return;
-        };
-        if process.caches[at].is_removed {
-            return;
-        }
-        let mut changes: Vec<Change> = Vec::new();
-        loop {
-            let cache = &mut process.caches[at];
-            cache.informer.changes(&mut changes, CHANGES_AT_ONCE);
-            process.snapshot = process.snapshot.with(cache.informer.view());
-            if changes.is_empty() {
-                break;
-            }
-            for (number, each) in process.loops.iter_mut().enumerate() {
-                let watches = each.descriptor.watches;
-                for change in &changes {
-                    let concerns = each.sight.hears_of(watches, change.kind);
-                    if concerns && Bug::lets_pass(bug, each.descriptor.name, change) {
-                        each.driver.changed(change, &process.snapshot, clocks);
-                        woken.push(number);
-                    }
-                }
-            }
-            seen.append(&mut changes);
-        }
-        woken.dedup();
-        let announces = Following::is_announced_by(process.caches[at].kind);
-        if announces && seen.iter().any(|change| !change.resync) {
-            self.plan_look(life, self.now + Following::SETTLING);
-        }
-        let name = &self.replicas[life.replica].name;
-        for change in seen.iter().filter(|change| !change.resync) {
-            let tells = || format!("{name} saw {} {}", change.kind, change.name);
-            self.trace.tell(self.now, tells);
-        }
-        for number in woken {
-            self.wake(life, number);
-        }
-    }
-
-    /// Delivers every cached object once more, to be routed as if it had just been seen.
-    pub(super) fn resync(&mut self, life: Life) {
-        let caches = self.process(life).map_or(0, |process| process.caches.len());
-        for at in 0..caches {
-            if let Some(process) = self.process(life) {
-                process.caches[at].informer.resync();
-            }
-            self.route(life, at);
         }
     }
 
@@ -380,13 +253,16 @@ impl Cluster {
         let Some(line) = self.lines.remove(&number) else {
             return;
         };
-        let Listener::Cache { at, .. } = line.target else {
+        let Listener::Cache { id, .. } = line.target else {
             return;
         };
-        let Some(process) = self.process(line.life) else {
+        let kind = self
+            .running(line.life)
+            .and_then(|one| one.core.cache_kind(id));
+        let Some((kind, _)) = kind else {
             return;
         };
-        let path = process.caches[at].kind.collection_path("");
+        let path = kind.collection_path("");
         let version = self.server.registry().revision().0.to_string();
         let query = vec![("watch", "true".to_owned()), ("resourceVersion", version)];
         let user = self.replicas[line.life.replica].user.clone();

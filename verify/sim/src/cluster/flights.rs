@@ -1,5 +1,6 @@
 //! Requests under way: they leave, are handled, and are answered, unless something comes between.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use bytes::Bytes;
 use flyball_api::{ApiError, Uid};
 use flyball_informer::Snapshot;
 use flyball_plan::SyncId;
+use flyball_process::CacheId;
 use flyball_rbac::User;
 use serde_json::{Value, json};
 
@@ -30,7 +32,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A list or a watch of an informer.
-    Feed { at: usize, asked: u64 },
+    Feed { id: CacheId, asked: u64 },
     /// An action of a plan.
     Action {
         controller: usize,
@@ -38,8 +40,8 @@ pub(crate) enum Purpose {
         action: usize,
         /// Which incarnation the plan meant.
         judged: Option<Uid>,
-        /// When it was sent, on the clock of the replica.
-        sent_at: Duration,
+        /// The round in which it was handed out.
+        round: u64,
     },
     /// Part of the question which resources the server has.
     Discovery {
@@ -65,9 +67,53 @@ pub(crate) struct Flight {
     pub(crate) agent: &'static str,
     /// What it was decided by, and the key it is about, if it is an action.
     pub(crate) seen: Option<Snapshot>,
+    /// The kinds that its controller declares.
+    pub(crate) watches: &'static [flyball_informer::Watch],
+    /// The last complete view of each resource that its process has published.
+    pub(crate) shown: Snapshot,
     pub(crate) key: String,
+    /// Under which name the sender takes part in an election, if it does.
+    pub(super) holder: Option<String>,
+    /// Whether the sender was being stopped when the request was handed over, or since.
+    pub(super) is_stopping: bool,
+    /// Whether the sender has given it up; what the server has already is done all the same.
+    pub(super) is_given_up: bool,
+    /// Whether the sender knows what became of it.
+    pub(super) is_told: bool,
+    /// Whether it waits for a connection.
+    pub(super) is_unsent: bool,
+    /// Whether the server was killed before it handled the request.
+    pub(super) is_lost: bool,
     tries: u32,
     got: Option<Got>,
+}
+
+impl Flight {
+    /// Whether it is an action of a holder that stopped in order and gave its Lease up.
+    pub(crate) fn is_after_stop(&self, released: &BTreeSet<String>) -> bool {
+        let is_action = matches!(self.purpose, Purpose::Action { .. });
+        let holder = self.holder.as_ref();
+        is_action && self.is_stopping && holder.is_some_and(|holder| released.contains(holder))
+    }
+
+    /// The action that it is for, if it is for one.
+    pub(super) fn deed(&self) -> Option<Deed> {
+        let Purpose::Action {
+            controller,
+            sync,
+            action,
+            ..
+        } = self.purpose
+        else {
+            return None;
+        };
+        Some(Deed {
+            life: self.life,
+            controller,
+            sync,
+            action,
+        })
+    }
 }
 
 impl Cluster {
@@ -88,8 +134,8 @@ impl Cluster {
                 controller: Some(controller),
                 ..
             } => {
-                let process = self.process(life);
-                process.map(|process| process.loops[*controller].descriptor.name)
+                let running = self.running(life);
+                running.map(|running| running.loops[*controller].descriptor.name)
             }
             Purpose::Feed { .. }
             | Purpose::Discovery { .. }
@@ -104,15 +150,35 @@ impl Cluster {
             user,
             agent,
             seen: None,
+            watches: &[],
+            shown: Snapshot::default(),
             key: String::new(),
+            holder: None,
+            is_stopping: false,
+            is_given_up: false,
+            is_told: false,
+            is_unsent: false,
+            is_lost: false,
             tries: 0,
             got: None,
         };
-        self.flights.insert(self.flights_sent, flight);
-        let delay = self.delay(life.replica, 20);
-        self.agenda
-            .add(self.now + delay, Step::Handle(self.flights_sent));
-        self.flights_sent
+        let number = self.flights_sent;
+        let is_write = matches!(flight.purpose, Purpose::Action { .. }) && flight.asked.is_write();
+        let is_election = flight.purpose == Purpose::Election;
+        self.flights.insert(number, flight);
+        match is_write {
+            true => self.connect(number, life),
+            false => {
+                let delay = self.delay(life.replica, 20);
+                let sent = self.now + delay + self.list_delay(number);
+                let opened = match is_election {
+                    true => self.effects.connected_at(life.replica, sent),
+                    false => sent,
+                };
+                self.agenda.add(opened, Step::Handle(number));
+            }
+        }
+        number
     }
 
     /// The server handles a request, unless it never arrives.
@@ -120,6 +186,13 @@ impl Cluster {
         let Some(mut flight) = self.flights.remove(&number) else {
             return;
         };
+        if self.effects.is_down(self.now) || flight.is_lost {
+            flight.got = Some(Got::Failed(lost()));
+            let after = self.delay(flight.life.replica, 20);
+            self.flights.insert(number, flight);
+            self.agenda.add(self.now + after, Step::Answer(number));
+            return;
+        }
         if let Some(later) = self.effects.slow_until(number, self.now) {
             self.flights.insert(number, flight);
             self.agenda.add(later, Step::Handle(number));
@@ -186,6 +259,16 @@ impl Cluster {
         self.agenda.add(self.now + after, Step::Answer(number));
     }
 
+    /// All answers under way are lost.
+    pub(super) fn lose_answers(&mut self) {
+        for flight in self.flights.values_mut() {
+            match flight.got.is_some() {
+                true => flight.got = Some(Got::Failed(lost())),
+                false => flight.is_lost = !flight.is_unsent,
+            }
+        }
+    }
+
     /// Lets the server do what a request asks for, and everybody know what it changed.
     fn serve(&mut self, flight: &Flight) -> Got {
         let stale = self.staled(flight);
@@ -207,7 +290,12 @@ impl Cluster {
             if let Some(name) = flight.controller {
                 self.tally.hit("group away", name);
             }
-            *body = without_group(body);
+            *body = without_group(body, true);
+        }
+        if let (Got::Body(body), true) = (&mut got, asked.path == "/apis")
+            && self.effects.group_is_omitted(self.now)
+        {
+            *body = without_group(body, false);
         }
         match &got {
             Got::Body(body) => self.trace.add(body),
@@ -299,24 +387,28 @@ impl Cluster {
             return;
         };
         let life = flight.life;
-        if self.process(life).is_none() {
+        if self.running(life).is_none() || flight.is_told {
             return;
         }
-        if let (Got::Failed(error), true) = (&got, flight.tries < RETRIES_MAX)
+        // Lists, watches and the Lease see each refusal; all else waits as the server asks.
+        let waits = !matches!(
+            flight.purpose,
+            Purpose::Feed { .. } | Purpose::Election | Purpose::Lease
+        );
+        if let (Got::Failed(error), true) = (&got, waits && flight.tries < RETRIES_MAX)
             && (error.code() == 429 || error.code() >= 500)
             && let Some(wait) = error.retry_after()
         {
             flight.tries += 1;
-            let wait = wait.min(RETRY_AFTER_MAX);
-            // Whether it may still be written is asked anew.
-            let may_write = self.may_write_at(life, self.now + wait);
-            if may_write || !flight.asked.is_write() || flight.purpose == Purpose::Election {
-                self.flights.insert(number, flight);
-                self.agenda.add(self.now + wait, Step::Handle(number));
-                return;
-            }
-            let error = ApiError::terminal("not sent: this process may no longer write");
-            return self.answered(number, &flight, Got::Failed(error));
+            let again = self.now + wait.min(RETRY_AFTER_MAX);
+            let is_write = flight.deed().is_some() && flight.asked.is_write();
+            self.flights.insert(number, flight);
+            // Whether it may still be written is asked once more.
+            let step = match is_write {
+                true => Step::Hand(number),
+                false => Step::Handle(number),
+            };
+            return self.agenda.add(again, step);
         }
         self.answered(number, &flight, got);
     }
@@ -324,24 +416,14 @@ impl Cluster {
     fn answered(&mut self, number: u64, flight: &Flight, got: Got) {
         let life = flight.life;
         match &flight.purpose {
-            Purpose::Feed { at, asked } => self.fed(life, *at, *asked, got),
-            Purpose::Action {
-                controller,
-                sync,
-                action,
-                sent_at,
-                ..
-            } => {
-                let deed = Deed {
-                    life,
-                    controller: *controller,
-                    sync: *sync,
-                    action: *action,
-                };
-                self.action_answered(deed, *sent_at, got);
+            Purpose::Feed { id, asked } => self.fed(life, *id, *asked, got),
+            Purpose::Action { .. } => {
+                if let Some(deed) = flight.deed() {
+                    self.action_answered(deed, got);
+                }
             }
             Purpose::Discovery { number, .. } => self.discovery_answered(life, *number, got),
-            Purpose::Election => self.election_answered(life, number, got),
+            Purpose::Election => self.election_answered(life, number, &got),
             Purpose::Lease => match got {
                 Got::Watch(watch) => {
                     let prefix = "/registry/leases.coordination.k8s.io/".to_owned();
@@ -349,7 +431,7 @@ impl Cluster {
                 }
                 _ => self.hear_end(life, Listener::Lease, None),
             },
-            Purpose::Event { controller } => self.event_answered(life, *controller, got),
+            Purpose::Event { controller } => self.event_answered(life, *controller, &got),
         }
     }
 }
@@ -364,9 +446,13 @@ fn told(changed: &crate::truth::Changed) -> String {
     format!("    {} {} {what}", changed.resource, changed.name)
 }
 
-/// What a server tells of its resources that cannot ask for those of one group.
-fn without_group(document: &[u8]) -> Bytes {
+/// What a server tells of its resources that cannot ask for those of one group; one that admits
+/// it says that they are stale, another leaves the group out.
+fn without_group(document: &[u8], admits: bool) -> Bytes {
     let mut document: Value = serde_json::from_slice(document).unwrap_or_default();
+    if !admits && let Some(groups) = document["items"].as_array_mut() {
+        groups.retain(|group| group["metadata"]["name"] != CUSTOM_GROUP);
+    }
     for group in document["items"].as_array_mut().into_iter().flatten() {
         if group["metadata"]["name"] == CUSTOM_GROUP {
             for version in group["versions"].as_array_mut().into_iter().flatten() {
@@ -378,7 +464,7 @@ fn without_group(document: &[u8]) -> Bytes {
     document.to_string().into()
 }
 
-fn lost() -> ApiError {
+pub(super) fn lost() -> ApiError {
     ApiError::transport("connection reset by peer")
 }
 

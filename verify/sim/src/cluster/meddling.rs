@@ -1,7 +1,7 @@
 //! Hands that meddle: with what is stored at that moment, which nobody planned for.
 
 use flyball_api::request::Method;
-use flyball_api::{Meta, Uid};
+use flyball_api::{LeanMeta, Uid};
 use serde_json::{Value, json};
 
 use super::Cluster;
@@ -51,8 +51,13 @@ impl Cluster {
                 if let Some(meta) = self.pick(SETS, pick, |_| true) {
                     self.hit_watchers_of(kind, "replicasets");
                     let path = format!("{}/status", set_path(&meta));
-                    let patch = json!({"status": {"replicas": 9, "readyReplicas": 0}});
-                    self.by_hand(Method::MergePatch, &path, Some(&patch));
+                    let foreign = json!({"type": "example.com/Reviewed", "status": "True"});
+                    let nonsense = json!({
+                        "replicas": 9, "readyReplicas": 0, "availableReplicas": 0,
+                        "conditions": [foreign],
+                    });
+                    let patch = json!({"status": nonsense});
+                    self.by_hand(Method::StrategicPatch, &path, Some(&patch));
                 }
             }
             Meddling::DeleteAccount => {
@@ -77,7 +82,7 @@ impl Cluster {
             }
             Meddling::DeleteJob => {
                 if let Some(meta) = self.pick("jobs.batch", pick, |_| true) {
-                    let Meta {
+                    let LeanMeta {
                         namespace, name, ..
                     } = &meta;
                     let path = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
@@ -140,14 +145,14 @@ impl Cluster {
 
     /// One of the objects that somebody manages. Pods that do not do well are left to their owners:
     /// without one they would never settle.
-    fn pick_owned(&mut self, resource: &str, pick: u64) -> Option<Meta> {
+    fn pick_owned(&mut self, resource: &str, pick: u64) -> Option<LeanMeta> {
         let ill = self.truth.pods("").filter(|pod| self.truth.misbehaves(pod));
         let ill = ill.flat_map(|pod| {
             let owner = pod.metadata.controller().map(|owner| owner.uid.clone());
             owner.into_iter().chain([pod.metadata.uid.clone()])
         });
         let ill: Vec<Uid> = ill.collect();
-        let would_do = |meta: &Meta| meta.controller().is_some() && !ill.contains(&meta.uid);
+        let would_do = |meta: &LeanMeta| meta.controller().is_some() && !ill.contains(&meta.uid);
         self.pick(resource, pick, would_do)
     }
 
@@ -156,10 +161,10 @@ impl Cluster {
         &mut self,
         resource: &str,
         pick: u64,
-        would_do: impl Fn(&Meta) -> bool,
-    ) -> Option<Meta> {
+        would_do: impl Fn(&LeanMeta) -> bool,
+    ) -> Option<LeanMeta> {
         let all = self.truth.all(resource, "").map(|thing| thing.meta());
-        let would: Vec<&Meta> = all.filter(|meta| would_do(meta)).collect();
+        let would: Vec<&LeanMeta> = all.filter(|meta| would_do(meta)).collect();
         let at = pick.checked_rem(u64::try_from(would.len()).ok()?)?;
         would
             .get(usize::try_from(at).ok()?)
@@ -221,12 +226,12 @@ fn at_once() -> Value {
     json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 }
 
-fn pod_path(meta: &Meta) -> String {
+fn pod_path(meta: &LeanMeta) -> String {
     format!("/api/v1/namespaces/{}/pods/{}", meta.namespace, meta.name)
 }
 
-fn set_path(meta: &Meta) -> String {
-    let Meta {
+fn set_path(meta: &LeanMeta) -> String {
+    let LeanMeta {
         namespace, name, ..
     } = meta;
     format!("/apis/apps/v1/namespaces/{namespace}/replicasets/{name}")

@@ -7,12 +7,15 @@
 //!
 //! One thread, no clock: everything that takes time is a step later on the agenda.
 
+mod carrying;
+mod connecting;
 mod discovering;
 mod editing;
 mod electing;
 mod feeding;
 mod flights;
 mod meddling;
+mod outages;
 mod striking;
 mod telling;
 mod working;
@@ -22,25 +25,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use flyball_election::BadSettings;
 use flyball_informer::Snapshot;
 use flyball_plan::{Actions, Sight};
+use flyball_process::CacheId;
 use flyball_registry::Watch;
 
 use crate::agenda::Agenda;
 use crate::bugs::Bug;
 use crate::chance::Seed;
-use crate::faults::Cast;
+use crate::faults::{Cast, Fault};
 use crate::invariants::{Happened, Invariants, Violation};
 use crate::parts::Part;
 use crate::plan::{Plan, When};
-use crate::replica::{Process, Replica};
+use crate::replica::{Replica, Running, StartFailed};
 use crate::server::Server;
 use crate::step::{Life, Step};
 use crate::tally::Tally;
 use crate::trace::Trace;
 use crate::truth::Truth;
 
+use carrying::STOP_LOOK;
 use discovering::Discoveries;
 pub(crate) use flights::{Flight, Purpose};
 use striking::Effects;
@@ -67,6 +71,8 @@ pub(crate) struct Cluster {
     delays: Vec<Rng>,
     jitters: Vec<Rng>,
     mishaps: Rng,
+    /// When which edit was accepted.
+    edited: Vec<(Duration, usize)>,
     /// Whether faults may strike.
     rages: bool,
     writes: u64,
@@ -95,7 +101,7 @@ struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listener {
     /// An informer, as of this request.
-    Cache { at: usize, asked: u64 },
+    Cache { id: CacheId, asked: u64 },
     /// A candidate.
     Lease,
 }
@@ -111,7 +117,7 @@ impl Cluster {
         invariants: Invariants,
         bug: Option<Bug>,
         trace: Trace,
-    ) -> Result<Self, BadSettings> {
+    ) -> Result<Self, StartFailed> {
         let seed = Seed(plan.seed);
         let replicas = replicas(parts);
         let child = |what: &str, replica: &Replica| seed.child(&format!("{what}/{}", replica.name));
@@ -135,6 +141,7 @@ impl Cluster {
             jitters: replicas.iter().map(|one| child("jitter", one)).collect(),
             mishaps: seed.child("mishaps"),
             replicas,
+            edited: Vec::new(),
             rages: true,
             writes: 0,
             commits: 0,
@@ -156,6 +163,10 @@ impl Cluster {
         }
         for (at, fault) in self.plan.faults.iter().enumerate() {
             if let When::At(time) = fault.when {
+                if let Fault::Restore { behind, .. } = fault.what {
+                    self.agenda
+                        .add(time.saturating_sub(behind), Step::Backup(at));
+                }
                 self.agenda.add(time, Step::Strike(at));
             }
         }
@@ -178,22 +189,34 @@ impl Cluster {
 
     fn make(&mut self, step: Step) {
         if let Some(replica) = self.standing_still(step) {
-            let resumes = self.replicas[replica].paused_until;
-            self.agenda.add(resumes, step);
+            self.replicas[replica].postponed.push(step);
             return;
         }
         match step {
+            Step::Resume(replica) => self.resume(replica),
             Step::Edit(at) => self.edit(at),
+            Step::Redo(at) => self.make_edit(at),
             Step::Strike(at) => self.strike(at),
             Step::Recover(at) => self.recover(at),
             Step::Start(replica) => {
+                let running = self.replicas[replica].running.as_ref();
+                if running.is_some_and(|running| running.is_stopping) {
+                    // It comes back once its stop has ended.
+                    self.agenda.add(self.now + STOP_LOOK, step);
+                    return;
+                }
                 // Settings are constants that the first start has checked.
                 drop(self.start(replica));
             }
             Step::Handle(flight) => self.handle(flight),
             Step::Answer(flight) => self.answer(flight),
             Step::Deliver(line) => self.deliver(line),
-            Step::Elapse(life, at) => self.elapse(life, at),
+            Step::Elapse(life, id) => self.elapse(life, id),
+            Step::Publish(life, id) => self.publish(life, id),
+            Step::Hand(flight) => self.hand(flight),
+            Step::Stop(life) => self.stop(life),
+            Step::Resync(life) => self.resync(life),
+            Step::Backup(at) => self.back_up(at),
             Step::Work(life, at) => self.work(life, at),
             Step::Send(deed) => self.send_action(deed),
             Step::Discover(life) => self.look(life),
@@ -208,45 +231,62 @@ impl Cluster {
         let replica = match step {
             Step::Answer(flight) => self.flights.get(&flight)?.life.replica,
             Step::Deliver(line) => self.lines.get(&line)?.life.replica,
-            Step::Elapse(life, _) | Step::Work(life, _) | Step::Tell(life, _) => life.replica,
+            Step::Elapse(life, _) | Step::Publish(life, _) => life.replica,
+            Step::Work(life, _) | Step::Tell(life, _) => life.replica,
             Step::Elect(life) | Step::WatchLease(life) | Step::Discover(life) => life.replica,
+            Step::Stop(life) | Step::Resync(life) => life.replica,
+            Step::Hand(flight) => self.flights.get(&flight)?.life.replica,
             Step::Send(deed) => deed.life.replica,
             _ => return None,
         };
         (self.replicas.get(replica)?.paused_until > self.now).then_some(replica)
     }
 
+    /// Lets a replica make the steps that fell due while it stood still, unless it still does.
+    fn resume(&mut self, replica: usize) {
+        let replica = &mut self.replicas[replica];
+        if replica.paused_until <= self.now {
+            for step in std::mem::take(&mut replica.postponed) {
+                self.agenda.add(self.now, step);
+            }
+        }
+    }
+
     /// Starts a replica, unless it runs.
-    fn start(&mut self, at: usize) -> Result<(), BadSettings> {
-        let now = self.now;
+    fn start(&mut self, at: usize) -> Result<(), StartFailed> {
+        let (now, bug) = (self.now, self.bug);
         let replica = &mut self.replicas[at];
-        if replica.process.is_some() {
+        if replica.running.is_some() {
             return Ok(());
         }
-        replica.start(now)?;
+        replica.start(now, bug)?;
         let name = replica.name.clone();
         let life = Life {
             replica: at,
             number: replica.lives,
         };
         self.trace.tell(now, || format!("{name} starts"));
-        let caches = self.process(life).map_or(0, |process| process.caches.len());
-        for cache in 0..caches {
-            self.begin_feed(life, cache);
-        }
-        self.plan_look(life, now);
+        self.decide(life, |core, moment| core.start(moment));
         if self.replicas[at].part.elects {
             self.plan_election(life, now);
             self.agenda.add(now, Step::WatchLease(life));
         }
+        self.agenda.add(now, Step::Resync(life));
         Ok(())
     }
 
+    /// The present life of a replica, if it lives.
+    fn life(&self, replica: usize) -> Option<Life> {
+        let running = self.replicas.get(replica)?.running.as_ref()?;
+        let number = running.number;
+        Some(Life { replica, number })
+    }
+
     /// The process of a life, if it is still that life.
-    fn process(&mut self, life: Life) -> Option<&mut Process> {
+    fn running(&mut self, life: Life) -> Option<&mut Running> {
         let replica = self.replicas.get_mut(life.replica)?;
-        let process = replica.process.as_mut();
-        process.filter(|process| process.number == life.number)
+        let running = replica.running.as_mut();
+        running.filter(|running| running.number == life.number)
     }
 
     /// The clocks of a life.
@@ -271,6 +311,23 @@ impl Cluster {
         }
         let found = self.invariants.check(happened, &self.truth, self.now);
         if let Some(violation) = found {
+            self.note_violation(violation);
+        }
+    }
+
+    /// Something that must never be, was.
+    fn violate(&mut self, invariant: &str, what: String) {
+        if self.violation.is_none() {
+            self.note_violation(Violation {
+                invariant: invariant.to_owned(),
+                what,
+                at: self.now,
+            });
+        }
+    }
+
+    fn note_violation(&mut self, violation: Violation) {
+        {
             let line = format!("VIOLATION of {}: {}", violation.invariant, violation.what);
             self.trace.tell(self.now, || line);
             self.violation = Some(violation);
@@ -351,8 +408,9 @@ fn replicas(parts: &[Part]) -> Vec<Replica> {
                 name: format!("{}-{number}", part.name),
                 part: shared.clone(),
                 lives: 0,
-                process: None,
+                running: None,
                 paused_until: Duration::ZERO,
+                postponed: Vec::new(),
                 skew_ms: 0,
                 user: Arc::new(part.identity.own()),
             });
@@ -365,6 +423,10 @@ fn replicas(parts: &[Part]) -> Vec<Replica> {
 pub(crate) struct Decided<'a> {
     pub(crate) life: Life,
     pub(crate) controller: &'static str,
+    /// The kinds that the controller declares.
+    pub(crate) watches: &'static [flyball_informer::Watch],
+    /// Under which name it takes part in an election, if it needs one.
+    pub(crate) holder: Option<String>,
     pub(crate) key: &'a str,
     pub(crate) seen: &'a Snapshot,
     pub(crate) actions: &'a Actions,

@@ -1,23 +1,27 @@
 //! Strikes: what each fault does to the cluster, and how it ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use flyball_api::ApiError;
 use flyball_api::request::Method;
 use flyball_kubelets::annotations::LOST;
 use flyball_plan::Sight;
+use flyball_process::CacheId;
 use serde_json::json;
 
 use super::{Cluster, Line, Listener};
 use crate::faults::{Fault, Meddling, Mishap};
 use crate::plan::When;
-use crate::server::Asked;
+use crate::server::{Asked, Backup};
 use crate::step::{Life, Step};
 use crate::workload::CUSTOM_GROUP;
 
 /// How long nobody is told anything in the last trial.
 const UNSEEN: Duration = Duration::from_secs(5);
+
+/// How long users take to do again what a restore has lost.
+const REDO: Duration = Duration::from_secs(5);
 
 /// Faults that last: until when, or for how many more.
 #[derive(Debug, Default)]
@@ -29,6 +33,13 @@ pub(super) struct Effects {
     bookmarks_held_until: Duration,
     stale: Vec<(usize, u64, u32)>,
     group_away_until: Duration,
+    group_omitted_until: Duration,
+    pub(super) down_until: Duration,
+    /// Until when users are busy doing again what a restored server has lost.
+    pub(super) redo_until: Duration,
+    stalled: Vec<(usize, Duration)>,
+    /// The states that faults will restore, by their place in the plan.
+    pub(super) backups: BTreeMap<usize, Backup>,
     /// How many writes of controllers find another object under the name.
     pub(super) replacements: u32,
 }
@@ -55,6 +66,22 @@ impl Effects {
     /// Whether the server of the custom resources cannot be reached.
     pub(super) fn group_is_away(&self, now: Duration) -> bool {
         now < self.group_away_until
+    }
+
+    /// Whether discovery leaves out the group of the custom resources.
+    pub(super) fn group_is_omitted(&self, now: Duration) -> bool {
+        now < self.group_omitted_until
+    }
+
+    /// Whether the server cannot be reached.
+    pub(super) fn is_down(&self, now: Duration) -> bool {
+        now < self.down_until
+    }
+
+    /// When a connection that a replica opens is ready.
+    pub(super) fn connected_at(&self, replica: usize, earliest: Duration) -> Duration {
+        let of = self.stalled.iter().filter(|(whose, _)| *whose == replica);
+        of.map(|(_, until)| *until).fold(earliest, Duration::max)
     }
 
     /// By how much the next list of a replica is behind, if it is.
@@ -128,8 +155,9 @@ impl Cluster {
             Fault::Crash { replica, down } => self.crash(kind, replica, down),
             Fault::Pause { replica, lasts } => {
                 self.hit_replica(kind, replica);
-                let replica = &mut self.replicas[replica];
-                replica.paused_until = replica.paused_until.max(self.now + lasts);
+                let until = self.replicas[replica].paused_until.max(self.now + lasts);
+                self.replicas[replica].paused_until = until;
+                self.agenda.add(until, Step::Resume(replica));
             }
             Fault::ClockJump { replica, by_ms } => {
                 self.hit_replica(kind, replica);
@@ -162,8 +190,9 @@ impl Cluster {
             } => {
                 self.hit_watchers(kind, replica, cache);
                 let until = self.now + lasts;
+                let id = self.cache_at(replica, cache);
                 for line in self.lines.values_mut() {
-                    if is_of(line.life, line.target, replica, cache) {
+                    if is_of(line.life, line.target, replica, id) {
                         line.held_until = line.held_until.max(until);
                     }
                 }
@@ -195,6 +224,36 @@ impl Cluster {
                 self.agenda.add(self.now + lasts, Step::Recover(at));
             }
             Fault::GroupAway { lasts } => self.lose_group(kind, lasts),
+            Fault::GroupOmitted { lasts } => {
+                let omitted = &mut self.effects.group_omitted_until;
+                *omitted = (*omitted).max(self.now + lasts);
+                for name in self.followers() {
+                    self.tally.hit(kind, name);
+                }
+            }
+            Fault::StallConnects { replica, lasts } => {
+                self.hit_replica(kind, replica);
+                self.effects.stalled.push((replica, self.now + lasts));
+            }
+            Fault::Stop { replica, down } => {
+                self.hit_replica(kind, replica);
+                self.stop_cleanly(replica);
+                self.agenda.add(self.now + down, Step::Start(replica));
+            }
+            Fault::Outage { lasts } => {
+                self.hit_all(kind);
+                self.bring_down(lasts);
+            }
+            Fault::Restore { behind, outage } => {
+                self.hit_all(kind);
+                self.bring_down(outage);
+                // What was wanted last must be wanted again before faults stop.
+                let back = self.now + outage;
+                if back + REDO < self.plan.rage {
+                    self.restore(at);
+                    self.redo_edits(self.now.saturating_sub(behind), back);
+                }
+            }
         }
     }
 
@@ -223,7 +282,7 @@ impl Cluster {
             .collect()
     }
 
-    fn drop_line(&mut self, number: u64) {
+    pub(super) fn drop_line(&mut self, number: u64) {
         if let Some(line) = self.lines.remove(&number) {
             let error = ApiError::transport("connection reset by peer");
             self.hear_end(line.life, line.target, Some(error));
@@ -243,8 +302,8 @@ impl Cluster {
             self.trace
                 .tell(self.now, || format!("*** after write {after}: {fault:?}"));
             if behind > 0 {
-                let caches = self.replicas[writer].process.as_ref();
-                let count = caches.map_or(0, |process| process.caches.len());
+                let caches = self.replicas[writer].running.as_ref();
+                let count = caches.map_or(0, |running| running.feeds.len());
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
                 self.effects.stale.push((writer, behind, count.max(1)));
             }
@@ -263,6 +322,7 @@ impl Cluster {
     pub(super) fn end_faults(&mut self) {
         self.effects = Effects {
             struck: std::mem::take(&mut self.effects.struck),
+            backups: BTreeMap::new(),
             ..Effects::default()
         };
         for node in 0..crate::parts::NODES {
@@ -277,28 +337,40 @@ impl Cluster {
             self.plan_delivery(number, self.now);
         }
         for at in 0..self.replicas.len() {
-            self.replicas[at].paused_until = Duration::ZERO;
+            self.end_pause(at);
             self.replicas[at].skew_ms = 0;
             self.agenda.add(self.now, Step::Start(at));
         }
     }
 
+    fn end_pause(&mut self, replica: usize) {
+        self.replicas[replica].paused_until = Duration::ZERO;
+        self.agenda.add(self.now, Step::Resume(replica));
+    }
+
     fn crash(&mut self, kind: &'static str, replica: usize, down: Duration) {
         self.hit_replica(kind, replica);
-        self.replicas[replica].process = None;
-        self.replicas[replica].paused_until = Duration::ZERO;
+        self.replicas[replica].running = None;
+        self.end_pause(replica);
         self.lines.retain(|_, line| line.life.replica != replica);
         self.agenda.add(self.now + down, Step::Start(replica));
     }
 
     fn drop_watch(&mut self, kind: &'static str, replica: usize, cache: usize) {
         self.hit_watchers(kind, replica, cache);
+        let id = self.cache_at(replica, cache);
         let of = self.lines.iter();
-        let of = of.filter(|(_, line)| is_of(line.life, line.target, replica, cache));
+        let of = of.filter(|(_, line)| is_of(line.life, line.target, replica, id));
         let dropped: Vec<u64> = of.map(|(number, _)| *number).collect();
         for number in dropped {
             self.drop_line(number);
         }
+    }
+
+    /// The cache at a place among those of a replica.
+    fn cache_at(&self, replica: usize, cache: usize) -> Option<CacheId> {
+        let running = self.replicas[replica].running.as_ref()?;
+        running.feeds.keys().nth(cache).copied()
     }
 
     /// Cuts a node off, or lets it come back.
@@ -360,14 +432,18 @@ impl Cluster {
 
     /// Counts a fault as one of the controllers that watch a kind of a replica.
     fn hit_watchers(&mut self, kind: &'static str, replica: usize, cache: usize) {
-        let Some(process) = &self.replicas[replica].process else {
+        let Some(running) = &self.replicas[replica].running else {
             return;
         };
-        let Some(cache) = process.caches.get(cache) else {
+        let Some(id) = running.feeds.keys().nth(cache) else {
             return;
         };
-        for each in &process.loops {
-            if each.sight.hears_of(each.descriptor.watches, cache.kind) {
+        let Some((cached, _)) = running.core.cache_kind(*id) else {
+            return;
+        };
+        for (at, each) in running.loops.iter().enumerate() {
+            let sight = running.core.sight(at);
+            if sight.hears_of(each.descriptor.watches, cached) {
                 self.tally.hit(kind, each.descriptor.name);
             }
         }
@@ -389,6 +465,6 @@ impl Cluster {
     }
 }
 
-fn is_of(life: Life, target: Listener, replica: usize, cache: usize) -> bool {
-    life.replica == replica && matches!(target, Listener::Cache { at, .. } if at == cache)
+fn is_of(life: Life, target: Listener, replica: usize, cache: Option<CacheId>) -> bool {
+    life.replica == replica && matches!(target, Listener::Cache { id, .. } if Some(id) == cache)
 }

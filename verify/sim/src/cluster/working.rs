@@ -1,12 +1,14 @@
-//! Works on keys: asks engines for the next sync and carries its actions out.
-//!
-//! The counterpart of `shell/runtime/src/loops.rs` and `executor.rs`, one step at a time.
+//! Carries out the syncs that a process hands out, one action at a time.
 
 use std::time::Duration;
 
+use flyball_api::{ApiError, Kind, ObjectName};
 use flyball_plan::{
-    Action, Answer, Finished, Next, Outcome, Progress, SyncId, Work, Written, answer_of, request_of,
+    Action, Answer, Finished, Next, Outcome, Progress, Question as Asked, Subresource, SyncId,
+    Work, Written, answer_of, request_of,
 };
+use flyball_process::{Question, Reading};
+use serde_json::Value;
 
 use super::flights::Purpose;
 use super::{Cluster, Decided};
@@ -17,9 +19,6 @@ use crate::replica::Syncing;
 use crate::server::Got;
 use crate::step::{Deed, Life, Step};
 
-/// When a loop that can do nothing looks again, as `shell/runtime` does.
-const SECOND_LOOK: Duration = Duration::from_secs(1);
-
 impl Cluster {
     /// Lets a controller look for work soon.
     pub(super) fn wake(&mut self, life: Life, at: usize) {
@@ -28,10 +27,10 @@ impl Cluster {
     }
 
     fn plan_work(&mut self, life: Life, at: usize, time: Duration) {
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let each = &mut process.loops[at];
+        let each = &mut running.loops[at];
         if each.work_at.is_none_or(|planned| time < planned) {
             each.work_at = Some(time);
             self.agenda.add(time, Step::Work(life, at));
@@ -39,32 +38,23 @@ impl Cluster {
     }
 
     pub(super) fn work(&mut self, life: Life, at: usize) {
-        let (now, clocks, bug) = (self.now, self.clocks(life), self.bug);
-        let may_write = self.may_write_at(life, now) || self.overstays(life);
-        let Some(process) = self.process(life) else {
+        let now = self.now;
+        let Some(running) = self.running(life) else {
             return;
         };
-        match process.loops[at].work_at {
-            Some(planned) if planned <= now => process.loops[at].work_at = None,
+        match running.loops[at].work_at {
+            Some(planned) if planned <= now => running.loops[at].work_at = None,
             _ => return,
         }
-        if !may_write || !process.is_synced(at, clocks.monotonic) {
-            // A second look now and then, while it leads; a standby is woken when its term begins.
-            let standing = process.candidate.as_ref();
-            if standing.is_none_or(|standing| standing.leads) {
-                self.plan_work(life, at, now + SECOND_LOOK);
-            }
+        let started = running.started;
+        let Some(next) = self.decide(life, |core, moment| core.next(at, moment)) else {
             return;
-        }
-        let started = process.started;
-        let snapshot = process.snapshot.clone();
-        let each = &mut process.loops[at];
-        let spoilt = Bug::spoil_sight(bug, each.descriptor.name, &snapshot);
-        let shown = spoilt.as_ref().unwrap_or(&snapshot);
-        match each.driver.next(shown, clocks) {
+        };
+        match next {
             Next::Work(work) => {
                 self.wake(life, at);
-                self.begin(life, at, work, snapshot);
+                let seen = self.running(life).map(|one| one.core.snapshot().clone());
+                self.begin(life, at, work, seen.unwrap_or_default());
             }
             Next::Finished(finished) => {
                 self.wake(life, at);
@@ -79,10 +69,12 @@ impl Cluster {
     fn begin(&mut self, life: Life, at: usize, work: Work, seen: flyball_informer::Snapshot) {
         let bug = self.bug;
         let now = self.now;
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let controller = process.loops[at].descriptor.name;
+        let round = running.core.round();
+        let descriptor = running.loops[at].descriptor;
+        let (controller, watches) = (descriptor.name, descriptor.watches);
         let Work { id, key, actions } = work;
         let mut actions = actions;
         Bug::spoil_plan(bug, controller, &seen, &mut actions);
@@ -92,10 +84,16 @@ impl Cluster {
             key: key.clone(),
             actions: actions.clone(),
             progress,
+            round,
             over: false,
             seen: seen.clone(),
         };
-        process.loops[at].syncs.insert(id, syncing);
+        let runs = running.loops[at].syncs.values().any(|one| one.key == key);
+        running.loops[at].syncs.insert(id, syncing);
+        if runs {
+            let what = format!("{controller} {key} is worked on twice at a time");
+            return self.violate("a key is worked on by one sync at a time", what);
+        }
         self.tally.stage(controller, actions.stage);
         let reached = &mut self.tally.reached;
         reached.hear(controller, || said_by_plan(&actions));
@@ -103,11 +101,14 @@ impl Cluster {
         self.trace.tell(now, || {
             let deeds: Vec<String> = actions.items.iter().map(deed_told).collect();
             let deeds = deeds.join(", ");
-            format!("{name} {controller} {key}: {} → {deeds}", actions.stage)
+            format!("{name} {controller} {key}: {} → {deeds}", actions.id())
         });
+        let holder = self.identity(life);
         self.check(&Happened::Decided(&Decided {
             life,
             controller,
+            watches,
+            holder,
             key: &key,
             seen: &seen,
             actions: &actions,
@@ -131,7 +132,7 @@ impl Cluster {
         }
     }
 
-    /// One action leaves, if the term still allows it.
+    /// One action leaves.
     pub(super) fn send_action(&mut self, deed: Deed) {
         let Deed {
             life,
@@ -139,107 +140,99 @@ impl Cluster {
             sync,
             action,
         } = deed;
-        let (clocks, bug) = (self.clocks(life), self.bug);
-        let may_write = self.may_write_at(life, self.now) || self.overstays(life);
-        let Some(process) = self.process(life) else {
+        let (clocks, bug, now) = (self.clocks(life), self.bug, self.now);
+        let Some(running) = self.running(life) else {
             return;
         };
-        let each = &mut process.loops[controller];
+        let each = &mut running.loops[controller];
         let Some(syncing) = each.syncs.get_mut(&sync) else {
             return;
         };
         let mut planned = syncing.actions.items[action].clone();
         if let Action::Record(record) = &planned {
-            let write = each.teller.recorder.record(record, clocks);
-            each.teller.waiting.extend(write);
+            each.teller.record(record, clocks);
             let (name, reason) = (each.descriptor.name, record.reason);
             self.tally.reason(name, reason);
-            self.tell_soon(life, controller);
-            return self.note(
-                life,
-                controller,
-                sync,
-                action,
-                Answer::Done(Written::default()),
-            );
+            self.plan_telling(life, controller, now);
+            let done = Answer::Done(Written::default());
+            return self.note(life, controller, sync, action, done);
         }
-        if let Action::Discover { age_max } = &planned {
-            let age_max = *age_max;
-            return self.discover_for(deed, age_max);
+        match running.core.read(controller, &planned, clocks.monotonic) {
+            Some(Reading::Known(answer)) => return self.hear_answer(deed, answer),
+            Some(Reading::Wait(question)) => return running.waiting.push((question, deed)),
+            Some(Reading::Ask(Question::Discovery)) => return self.discover_for(deed),
+            Some(Reading::Ask(Question::List(_))) | None => {}
         }
-        if let Action::Survey { kind, age_max, .. } = &planned
-            && let Some((at, listing)) = each.recent_lists.get(kind)
-            && clocks.monotonic.saturating_sub(*at) <= *age_max
-        {
-            let answer = Answer::Listed(listing.clone());
-            return self.hear_answer(deed, answer);
-        }
-        if planned.is_write() && !may_write {
-            syncing.over = true;
-            return self.note(life, controller, sync, action, Answer::Skipped);
-        }
-        let judged = judged(&planned);
-        let is_write = planned.is_write();
+        let (round, judged, is_write) = (syncing.round, judged(&planned), planned.is_write());
         Bug::spoil_action(bug, each.descriptor.name, &mut planned);
         let (user, agent) = (each.user.clone(), each.descriptor.client);
-        let (name, seen) = (each.descriptor.name, syncing.seen.clone());
-        let key = syncing.key.clone();
+        let watches = each.descriptor.watches;
+        let (seen, key) = (syncing.seen.clone(), syncing.key.clone());
+        let shown = running.shown.clone();
+        // A deliberate bug: the permission is asked for before the connection is opened.
+        let asks_early = bug == Some(Bug::PermitBeforeConnecting);
+        if asks_early && is_write && !running.core.may_send(round, clocks.monotonic) {
+            return self.refuse(deed);
+        }
         let Some(request) = request_of(&planned) else {
             return;
         };
-        if is_write {
-            self.check(&Happened::Sent {
-                controller: name,
-                holder: self.identity(life),
-                part: &self.replicas[life.replica].part.name.clone(),
-            });
-        }
         let purpose = Purpose::Action {
             controller,
             sync,
             action,
             judged,
-            sent_at: clocks.monotonic,
+            round,
         };
         let number = self.send(life, purpose, request.into(), user, agent);
         if let Some(flight) = self.flights.get_mut(&number) {
             flight.seen = Some(seen);
+            flight.watches = watches;
+            flight.shown = shown;
             flight.key = key;
         }
     }
 
+    /// A write was not sent, because it may not be any more.
+    pub(super) fn refuse(&mut self, deed: Deed) {
+        let error = ApiError::terminal("not sent: this process may no longer write");
+        self.action_answered(deed, Got::Failed(error));
+    }
+
     /// The server's answer to an action has come, or none will.
-    pub(super) fn action_answered(&mut self, deed: Deed, sent_at: Duration, got: Got) {
+    pub(super) fn action_answered(&mut self, deed: Deed, got: Got) {
         let Deed {
             life,
             controller,
             sync,
             action,
         } = deed;
-        let may_write = self.may_write_at(life, self.now);
-        let Some(process) = self.process(life) else {
+        let monotonic = self.clocks(life).monotonic;
+        let Some(running) = self.running(life) else {
             return;
         };
-        let each = &mut process.loops[controller];
-        let Some(syncing) = each.syncs.get_mut(&sync) else {
+        let Some(syncing) = running.loops[controller].syncs.get_mut(&sync) else {
             return;
         };
         let planned = &syncing.actions.items[action];
+        let may_send = running.core.may_send(syncing.round, monotonic);
         let answer = match got {
             Got::Body(body) => answer_of(planned, &body),
-            Got::Failed(error) if planned.is_write() && error.code() == 0 && !may_write => {
+            Got::Failed(error) if planned.is_write() && error.code() == 0 && !may_send => {
                 syncing.over = true;
                 Answer::Skipped
             }
             Got::Failed(error) => Answer::Failed(error),
             Got::Watch(_) => return,
         };
-        if let (Action::Survey { kind, .. }, Answer::Listed(listing)) = (planned, &answer) {
-            // Others who ask at about the same time are told the same.
-            let recent = (sent_at, listing.clone());
-            each.recent_lists.insert(*kind, recent);
+        let heard = match Question::of(planned) {
+            // Others who ask at about the same time get the same answer.
+            Some(question) => self.read_answered(life, controller, answer, question),
+            None => Some(answer),
+        };
+        if let Some(heard) = heard {
+            self.hear_answer(deed, heard);
         }
-        self.hear_answer(deed, answer);
     }
 
     /// A controller hears what became of an action.
@@ -251,10 +244,10 @@ impl Cluster {
             action,
         } = deed;
         let bug = self.bug;
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let each = &mut process.loops[controller];
+        let each = &mut running.loops[controller];
         let Some(syncing) = each.syncs.get_mut(&sync) else {
             return;
         };
@@ -281,10 +274,10 @@ impl Cluster {
 
     /// Notes what became of an action; the last one of a batch moves the sync on.
     fn note(&mut self, life: Life, at: usize, sync: SyncId, action: usize, answer: Answer) {
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let Some(syncing) = process.loops[at].syncs.get_mut(&sync) else {
+        let Some(syncing) = running.loops[at].syncs.get_mut(&sync) else {
             return;
         };
         let before = syncing.progress.batch();
@@ -304,23 +297,27 @@ impl Cluster {
     /// The stage is over: the engine says what comes next.
     fn go_on(&mut self, life: Life, at: usize, sync: SyncId) {
         let clocks = self.clocks(life);
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let each = &mut process.loops[at];
+        let each = &mut running.loops[at];
         let Some(syncing) = each.syncs.remove(&sync) else {
             return;
         };
         let answers = syncing.progress.into_answers();
         if syncing.over {
-            each.driver.abandon(sync, &answers, clocks);
             let (name, key) = (each.descriptor.name, syncing.key);
+            self.decide(life, |core, _| core.abandon(at, sync, &answers, clocks));
             let replica = &self.replicas[life.replica].name;
-            let tells = || format!("{replica} {name} {key}: abandoned, the lease is lost");
+            let tells = || format!("{replica} {name} {key}: abandoned, it may not be written");
             self.trace.tell(self.now, tells);
             return self.wake(life, at);
         }
-        match each.driver.answered(sync, answers, clocks) {
+        let actions = &syncing.actions;
+        let next = self.decide(life, |core, moment| {
+            core.answered(at, sync, actions, answers, moment)
+        });
+        match next.flatten() {
             Some(Next::Work(work)) => self.begin(life, at, work, syncing.seen),
             Some(Next::Finished(finished)) => self.finished(life, at, &finished),
             Some(Next::Idle(_)) | None => {}
@@ -329,10 +326,10 @@ impl Cluster {
     }
 
     fn finished(&mut self, life: Life, at: usize, finished: &Finished) {
-        let Some(process) = self.process(life) else {
+        let Some(running) = self.running(life) else {
             return;
         };
-        let controller = process.loops[at].descriptor.name;
+        let controller = running.loops[at].descriptor.name;
         let Finished {
             key,
             outcome,
@@ -353,6 +350,12 @@ impl Cluster {
             Outcome::Retries { error, after } => {
                 format!("{replica} {controller} {key}: again in {after:?}: {error}")
             }
+            Outcome::Conflicts { error, after } => {
+                format!("{replica} {controller} {key}: looks again in {after:?}: {error}")
+            }
+            Outcome::Permanent { error } => {
+                format!("{replica} {controller} {key}: refused for good: {error}")
+            }
             Outcome::GaveUp { error, failures } => {
                 format!("{replica} {controller} {key}: given up after {failures}: {error}")
             }
@@ -365,62 +368,42 @@ impl Cluster {
         }
     }
 
-    /// Whether a life may write at a moment.
-    pub(super) fn may_write_at(&self, life: Life, at: Duration) -> bool {
-        let replica = &self.replicas[life.replica];
-        let process = replica.process.as_ref();
-        let process = process.filter(|process| process.number == life.number);
-        process.is_some_and(|process| process.may_write(at.saturating_sub(process.started)))
-    }
-
-    /// A deliberate bug: whoever led goes on until it is told that it does not lead any more,
-    /// whatever the clock says.
-    fn overstays(&self, life: Life) -> bool {
-        let process = self.replicas[life.replica].process.as_ref();
-        let standing = process.and_then(|process| process.candidate.as_ref());
-        self.bug == Some(Bug::WritesAfterItsTerm) && standing.is_some_and(|one| one.leads)
-    }
-
     /// Under which name a life takes part in its election; `None` if it needs none.
-    pub(super) fn identity(&self, life: Life) -> Option<String> {
-        let process = self.replicas[life.replica].process.as_ref()?;
-        let standing = process.candidate.as_ref()?;
-        Some(standing.identity.clone())
+    pub(super) fn identity(&mut self, life: Life) -> Option<String> {
+        self.running(life)?.identity.clone()
     }
 }
 
 /// The incarnation that an action is meant for.
 fn judged(action: &Action) -> Option<flyball_api::Uid> {
-    match action {
-        Action::Patch { precondition, .. }
-        | Action::Merge { precondition, .. }
-        | Action::Update { precondition, .. }
-        | Action::Delete { precondition, .. }
-        | Action::Bind { precondition, .. } => precondition.uid.clone(),
-        _ => None,
-    }
+    let write = action.write()?;
+    write.precondition.uid.clone()
 }
 
 fn deed_told(action: &Action) -> String {
+    let verb = action.verb();
+    let place = |kind: Kind, name: &ObjectName| match (&*name.namespace, &*name.name) {
+        ("", "") => format!("{verb} {kind} everywhere"),
+        (namespace, "") => format!("{verb} {kind} in {namespace}"),
+        _ => format!("{verb} {kind} {name}"),
+    };
     match action {
-        Action::Create {
-            kind, namespace, ..
+        Action::Write(write) if write.subresource == Subresource::BINDING => {
+            let body: Value = serde_json::from_str(write.body.json()).unwrap_or_default();
+            let node = body["target"]["name"].as_str().unwrap_or_default();
+            format!("bind {} to {node}", write.target.name)
         }
-        | Action::DeleteCollection {
-            kind, namespace, ..
-        }
-        | Action::List {
-            kind, namespace, ..
-        } => format!("{} {kind} in {namespace}", action.verb()),
-        Action::Survey { kind, .. } => format!("{} {kind} everywhere", action.verb()),
-        Action::Discover { .. } => action.verb().to_owned(),
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Confirm { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Ask { target } => format!("{} {} {}", action.verb(), target.kind, target.name),
-        Action::Bind { target, node, .. } => format!("bind {} to {node}", target.name),
+        Action::Write(write) => place(write.target.kind, &write.target.name),
+        Action::Read(read) => match &read.question {
+            Asked::Get { target, .. } | Asked::Exists { target, .. } => {
+                place(target.kind, &target.name)
+            }
+            Asked::List {
+                kind, namespace, ..
+            } => place(*kind, &ObjectName::new(namespace, "")),
+            Asked::Path { path, .. } => format!("{verb} {path}"),
+            Asked::Discovery => verb.to_owned(),
+        },
         Action::Record(record) => format!("record {}", record.reason),
     }
 }

@@ -40,7 +40,6 @@ pub const RULES: &[Rule] = &[
     (DEPLOYMENTS, "controllers/workloads/src/deployment/rollback.rs", "stage rollback\n"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/rolling.rs", "rule rolling update\n"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/scaling.rs", "stage sizes\n"),
-    (DEPLOYMENTS, "controllers/workloads/src/deployment/sequence.rs", "rule a write failed\n"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/sets.rs", "pod-template-hash"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/waiting.rs", "to become available"),
     (SETS, "controllers/workloads/src/replicas/adoption.rs", "stage claim\n"),

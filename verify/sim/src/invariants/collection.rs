@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use flyball_api::{Meta, Uid};
+use flyball_api::{LeanMeta, Uid};
 
 use super::{Happened, Invariant};
 use crate::truth::Truth;
@@ -59,6 +59,6 @@ impl Invariant for Collection {
     }
 }
 
-pub(super) fn has(meta: &Meta, finalizer: &str) -> bool {
+pub(super) fn has(meta: &LeanMeta, finalizer: &str) -> bool {
     meta.finalizers.iter().any(|one| one == finalizer)
 }

@@ -9,7 +9,12 @@
 
 mod availability;
 mod collection;
+mod completeness;
+mod conditions;
 mod emptiness;
+mod freshness;
+mod handover;
+mod histories;
 mod incarnations;
 mod leadership;
 mod own_writes;
@@ -56,6 +61,8 @@ pub(crate) enum Happened<'a> {
         by: Option<(&'a Flight, Option<&'static str>)>,
         changed: &'a Changed,
     },
+    /// The server has been restored from an older backup.
+    Restored,
     /// A controller hears what became of an action.
     Answered {
         life: Life,
@@ -100,6 +107,11 @@ impl Invariants {
         Self(vec![
             Box::new(preconditions::Preconditions),
             Box::new(leadership::Leadership),
+            Box::new(completeness::Completeness),
+            Box::new(conditions::Conditions),
+            Box::new(freshness::Freshness::default()),
+            Box::new(handover::Handover::default()),
+            Box::new(histories::Histories::default()),
             Box::new(incarnations::Incarnations),
             Box::new(own_writes::OwnWrites::default()),
             Box::new(ownership::Ownership),

@@ -57,9 +57,9 @@ impl Invariant for OwnWrites {
                 controller,
                 key,
                 seen,
-                action: Action::Create { kind, .. },
+                action,
                 answer: Answer::Done(written),
-            } if *kind == Pod::KIND => {
+            } if creates_pod(action) => {
                 if let Some((_, uid, _)) = owner(controller, key, seen) {
                     let made = self.made.entry((*life, uid.to_string())).or_default();
                     made.insert(written.uid.to_string());
@@ -67,8 +67,8 @@ impl Invariant for OwnWrites {
                 Ok(())
             }
             Happened::Decided(decided) => {
-                let is_create = |action: &&Action| matches!(action, Action::Create { kind, .. } if *kind == Pod::KIND);
-                let wanted = decided.actions.items.iter().filter(is_create).count();
+                let items = decided.actions.items.iter();
+                let wanted = items.filter(|action| creates_pod(action)).count();
                 let owner = owner(decided.controller, decided.key, decided.seen);
                 let (1.., Some((namespace, uid, replicas))) = (wanted, owner) else {
                     return Ok(());
@@ -100,4 +100,9 @@ impl Invariant for OwnWrites {
             _ => Ok(()),
         }
     }
+}
+
+fn creates_pod(action: &Action) -> bool {
+    let write = action.write();
+    write.is_some_and(|write| write.is_create() && write.target.kind == Pod::KIND)
 }

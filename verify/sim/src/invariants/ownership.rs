@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use flyball_api::views::{Deployment, ReplicaSet, ReplicationController};
-use flyball_api::{Kind, Meta};
+use flyball_api::{Kind, LeanMeta};
 
 use super::{Happened, Invariant};
 use crate::truth::Truth;
@@ -54,7 +54,7 @@ impl Invariant for Ownership {
         let Some(own) = seen.map(|brief| brief.uid) else {
             return Ok(());
         };
-        let owner = |meta: &Meta| meta.controller().map(|owner| owner.uid.clone());
+        let owner = |meta: &LeanMeta| meta.controller().map(|owner| owner.uid.clone());
         let before = changed.before.as_ref().and_then(|it| owner(it.meta()));
         let after = changed.after.as_ref().and_then(|it| owner(it.meta()));
         let is_right = match (&changed.before, &before) {

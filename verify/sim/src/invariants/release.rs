@@ -2,7 +2,8 @@
 //!
 //! Authority: `metav1.DeletionPropagation`: `Orphan` sets dependents free before the object goes,
 //! `Foreground` waits for those with `blockOwnerDeletion`. The collector is blamed for dependents
-//! that its caches showed; what came later it could not know of.
+//! that its caches show or have shown, and for any release while a kind is not listed; what came
+//! later it could not know of.
 
 use std::time::Duration;
 
@@ -53,7 +54,20 @@ impl Invariant for Release {
             dependent.lineage.owners.iter().any(binds)
                 && now.is_some_and(|meta| meta.owner_references.iter().any(binds))
         };
-        match seen.dependents(&before.uid).find(is_bound) {
+        if let Some(waited) = seen.incomplete().first() {
+            let what = (&changed.resource, &changed.name);
+            return Err(format!(
+                "{} {} was let go before {waited} was listed",
+                what.0, what.1
+            ));
+        }
+        // What was shown once and not seen to go is known, whatever is shown now.
+        let is_hidden = |(kind, _): &(Kind, Brief<'_>)| {
+            let view = seen.cached_as(*kind);
+            !view.is_some_and(|view| view.is_complete())
+        };
+        let hidden = flight.shown.dependents(&before.uid).filter(is_hidden);
+        match seen.dependents(&before.uid).chain(hidden).find(is_bound) {
             None => Ok(()),
             Some((kind, dependent)) => Err(format!(
                 "{} {} was let go while {kind} {} belonged to it",

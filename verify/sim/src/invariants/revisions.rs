@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use flyball_api::views::{BY_CONTROLLER, Deployment, ReplicaSet, controller_value};
-use flyball_plan::Action;
 
 use super::{Happened, Invariant};
+use crate::bugs::deleted;
 use crate::truth::Truth;
 
 /// Upstream's default.
@@ -21,7 +21,7 @@ impl Invariant for Revisions {
         "revisions are never lost"
     }
 
-    fn check(&mut self, happened: &Happened<'_>, _: &Truth, _: Duration) -> Result<(), String> {
+    fn check(&mut self, happened: &Happened<'_>, truth: &Truth, _: Duration) -> Result<(), String> {
         let Happened::Decided(decided) = happened else {
             return Ok(());
         };
@@ -36,12 +36,9 @@ impl Invariant for Revisions {
             .actions
             .items
             .iter()
-            .filter_map(|action| match action {
-                Action::Delete { target, .. } if target.kind == ReplicaSet::KIND => {
-                    decided.seen.get::<ReplicaSet>(namespace, &target.name.name)
-                }
-                _ => None,
-            });
+            .filter_map(deleted)
+            .filter(|target| target.kind == ReplicaSet::KIND)
+            .filter_map(|target| decided.seen.get::<ReplicaSet>(namespace, &target.name.name));
         let deleted: Vec<_> = deleted.collect();
         if deleted.is_empty() {
             return Ok(());
@@ -52,6 +49,8 @@ impl Invariant for Revisions {
             .seen
             .indexed::<ReplicaSet>(BY_CONTROLLER, &own)
             .count();
+        // The sync itself may have made one that it did not see when it began.
+        let all = all.max(truth.sets_of(&deployment.metadata).count());
         let limit = deployment.spec.revision_history_limit.unwrap_or(LIMIT);
         let kept = i32::try_from(all - deleted.len().min(all)).unwrap_or(i32::MAX);
         // One more than the history: the one that is rolled out. While paused there may be none yet.

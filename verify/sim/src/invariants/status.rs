@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use flyball_api::views::{BY_CONTROLLER, Pod, ReplicaSet, controller_value};
+use flyball_plan::Subresource;
 use flyball_plan::rules::pods::{is_active, is_ready};
-use flyball_plan::{Action, Subresource};
 use serde_json::Value;
 
 use super::{Happened, Invariant};
@@ -42,20 +42,11 @@ fn counts(decided: &Decided<'_>) -> Result<(), String> {
         return Ok(());
     };
     for action in &decided.actions.items {
-        let (Action::Patch {
-            subresource: Subresource::Status,
-            body,
-            ..
-        }
-        | Action::Update {
-            subresource: Subresource::Status,
-            body,
-            ..
-        }) = action
-        else {
+        let write = action.write();
+        let Some(write) = write.filter(|write| write.subresource == Subresource::STATUS) else {
             continue;
         };
-        let body: Value = serde_json::from_str(body.json()).unwrap_or_default();
+        let body: Value = serde_json::from_str(write.body.json()).unwrap_or_default();
         let claims = |field: &str| body["status"][field].as_i64().unwrap_or(0);
         let of = |owner| {
             let value = controller_value(namespace, owner);

@@ -29,24 +29,53 @@ pub(super) fn draw(draws: &mut Rng, edits: &mut Edits) {
         edits.delete(at, path, None);
         edits.create(at + draws.u64(5_000..60_000), DEFINITIONS, definition());
     }
+    // More kinds are defined on the way, and must be listed before anything is believed absent.
+    for plural in ["gadgets", "gizmos"] {
+        let at = draws.u64(30_000..edits.end - 30_000);
+        edits.create(at, DEFINITIONS, definition_of(plural));
+    }
+    // Now and then the kind gains a version, which discovery prefers from then on.
+    if draws.u32(0..3) == 0 {
+        let path = format!("{DEFINITIONS}/{DEFINITION}");
+        let at = draws.u64(60_000..edits.end - 60_000);
+        edits.merge(
+            at,
+            &path,
+            json!({"spec": {"versions": versions(&["v1", "v2"])}}),
+        );
+    }
     for number in 0..draws.usize(1..4) {
         family(draws, edits, number);
     }
 }
 
+/// Versions of the definition, all served, of which the first is stored.
+pub(crate) fn versions(names: &[&str]) -> Value {
+    let versions = names.iter().enumerate().map(|(at, name)| {
+        json!({
+            "name": name, "served": true, "storage": at == 0,
+            "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            }},
+        })
+    });
+    versions.collect()
+}
+
 pub(crate) fn definition() -> Value {
+    definition_of("widgets")
+}
+
+fn definition_of(plural: &str) -> Value {
+    let singular = plural.trim_end_matches('s');
+    let kind = format!("{}{}", singular[..1].to_uppercase(), &singular[1..]);
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": DEFINITION},
+        "metadata": {"name": format!("{plural}.{CUSTOM_GROUP}")},
         "spec": {
             "group": CUSTOM_GROUP, "scope": "Namespaced",
-            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true,
-                "schema": {"openAPIV3Schema": {
-                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-                }},
-            }],
+            "names": {"plural": plural, "singular": singular, "kind": kind},
+            "versions": versions(&["v1"]),
         },
     })
 }
@@ -62,8 +91,11 @@ pub(crate) fn widget(name: &str) -> Value {
     })
 }
 
-/// A child of a family: a ConfigMap or a Secret.
+/// A child of a family: a ConfigMap, a Secret or a custom resource.
 fn child(plural: &str, name: &str) -> Value {
+    if plural == "widgets" {
+        return widget(name);
+    }
     let kind = match plural {
         "secrets" => "Secret",
         _ => "ConfigMap",
@@ -115,8 +147,11 @@ fn family(draws: &mut Rng, edits: &mut Edits, number: usize) {
 fn children(draws: &mut Rng, edits: &mut Edits, owner: &str, name: &str, (from, to): (u64, u64)) {
     let (parent, _) = owner.rsplit_once('/').unwrap_or_default();
     let space = parent.split('/').nth(5).unwrap_or_default();
-    let plural = ["configmaps", "secrets"][draws.usize(0..2)];
-    let path = format!("/api/v1/namespaces/{space}/{plural}");
+    let plural = ["configmaps", "secrets", "widgets"][draws.usize(0..3)];
+    let path = match plural {
+        "widgets" => widgets(space),
+        _ => format!("/api/v1/namespaces/{space}/{plural}"),
+    };
     let born = draws.u64(from..to.max(from + 1));
     let mut body = child(plural, name);
     let is_held = draws.u32(0..5) == 0;

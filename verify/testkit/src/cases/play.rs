@@ -124,6 +124,8 @@ fn ending(rest: &Rest) -> String {
         Revisit::OnChange => format!("rests: {report}\n"),
         Revisit::After(time) => format!("looks again in {time:?}: {report}\n"),
         Revisit::BackOff(error) => format!("retries ({error}): {report}\n"),
+        Revisit::Conflict(error) => format!("looks again soon ({error}): {report}\n"),
+        Revisit::Permanent(error) => format!("refused for good ({error}): {report}\n"),
     }
 }
 

@@ -30,7 +30,7 @@ pub fn bounded<C: Lawful>(mut world: World, faults: &[u8]) -> Result<(), String>
         if stages_before == 0 {
             names.clear();
         }
-        let found = check::<C>(actions, names.insert(actions.stage));
+        let found = check::<C>(actions, names.insert(actions.id()));
         found.map_err(|why| format!("{key}, stage {:?}: {why}", actions.stage))
     };
     let syncs = Runner::new(C::subject(), &world).converge(&mut world, C::others, &mut watch)?;

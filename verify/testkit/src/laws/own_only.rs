@@ -48,30 +48,25 @@ fn judge<C: Lawful>(key: &str, action: &Action, world: &World) -> Result<(), Str
         kind: C::KIND,
         name: ObjectName::new(namespace, name),
     };
-    match action {
-        Action::Create { body, .. } if controller(&parse(body)) != owner["metadata"]["uid"] => Err(
-            format!("{key:?} creates what it does not control: {action:?}"),
-        ),
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Bind { target, .. }
-            if *target != key =>
-        {
-            let Some(child) = world.target(target) else {
-                return Ok(());
-            };
-            let own = match controller(child) {
-                Value::Null => C::may_adopt(owner, child),
-                uid => uid == owner["metadata"]["uid"],
-            };
-            let what = crate::flow(child);
-            own.then_some(())
-                .ok_or_else(|| format!("{key:?} lays hands on {what}: {action:?}"))
-        }
-        _ => Ok(()),
+    let Some(write) = action.write() else {
+        return Ok(());
+    };
+    if write.is_create() {
+        let own = controller(&parse(&write.body)) == owner["metadata"]["uid"];
+        let foreign = || format!("{key:?} creates what it does not control: {action:?}");
+        return own.then_some(()).ok_or_else(foreign);
     }
+    let Some(child) = world.target(&write.target) else {
+        return Ok(());
+    };
+    let own = match controller(child) {
+        _ if write.target == key => true,
+        Value::Null => C::may_adopt(owner, child),
+        uid => uid == owner["metadata"]["uid"],
+    };
+    let what = crate::flow(child);
+    own.then_some(())
+        .ok_or_else(|| format!("{key:?} lays hands on {what}: {action:?}"))
 }
 
 /// The UID of the controller of an object; null if it has none.

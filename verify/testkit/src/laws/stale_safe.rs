@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flyball_plan::{Action, Answer};
+use flyball_plan::{Action, Answer, Write};
 
 use super::{Lawful, Upset, quiet::is_quiet};
 use crate::{Moment, Runner, World};
@@ -76,13 +76,10 @@ fn run<C: Lawful>(runner: &mut Runner<C>, world: &mut World) -> Result<(), Strin
 
 /// Whether a write would fail if its target were gone and another had its name.
 fn spares_a_namesake(action: &Action, world: &World) -> Result<(), String> {
-    let target = match action {
-        Action::Patch { target, .. }
-        | Action::Merge { target, .. }
-        | Action::Update { target, .. }
-        | Action::Delete { target, .. }
-        | Action::Bind { target, .. } => target,
-        _ => return Ok(()),
+    let write = action.write();
+    let write = write.filter(|write| !write.is_create() && !write.is_of_collection());
+    let Some(Write { target, .. }) = write else {
+        return Ok(());
     };
     let mut other = world.clone();
     super::upset::recreate(&mut other, target);

@@ -92,5 +92,6 @@ fn listed(object: &Value) -> Listed {
         deleting: !metadata["deletionTimestamp"].is_null(),
         grace_seconds: metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or(0),
         finalizers: finalizers.map(Into::into).collect(),
+        object: None,
     }
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use flyball_api::views::{Deployment, Namespace, Phase, Pod};
 use flyball_api::{ApiError, Kind, Object, ObjectName, Opaque};
-use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource, Target, Written};
+use flyball_plan::{
+    Action, Answer, Body, Precondition, Propagation, Question, Subresource, Target, Verb, Write,
+    Written,
+};
 use serde_json::{Value, json};
 
 use super::{Fault, Id, World, errors, json_merge, merge};
@@ -49,68 +52,69 @@ impl World {
 
     fn serve(&mut self, action: &Action) -> Result<Answer, ApiError> {
         match action {
-            Action::Create {
-                kind,
-                namespace,
-                body,
-            } => self.create(*kind, namespace, &read(body)?),
-            Action::Patch {
-                target,
-                subresource,
-                body,
-                ..
-            } => self.patch(target, *subresource, &read(body)?, merge),
-            Action::Merge { target, body, .. } => {
-                self.patch(target, Subresource::None, &read(body)?, json_merge)
-            }
-            Action::Update {
-                target,
-                subresource,
-                body,
-                ..
-            } => self.update(target, *subresource, read(body)?),
-            Action::Delete {
-                target,
-                precondition,
-                propagation,
-                grace_seconds,
-            } => self.delete(target, precondition, *propagation, *grace_seconds),
-            Action::Bind {
-                target,
-                precondition,
-                node,
-            } => self.bind(target, precondition, node),
-            Action::Ask { target } => {
-                let text = self.find(target)?.to_string();
-                Opaque::new(&text)
-                    .map(Answer::Read)
-                    .map_err(ApiError::terminal)
-            }
-            Action::Confirm { target, .. } => {
-                let metadata = &self.find(target)?["metadata"];
-                let text = json!({"metadata": metadata}).to_string();
-                Opaque::new(&text)
-                    .map(Answer::Read)
-                    .map_err(ApiError::terminal)
-            }
-            Action::DeleteCollection {
-                kind,
-                namespace,
-                propagation,
-            } => self.delete_collection(*kind, namespace, *propagation),
-            Action::List {
-                kind,
-                namespace,
-                items_max,
-            } => self.list_metadata(*kind, Some(namespace), *items_max),
-            Action::Survey {
-                kind, items_max, ..
-            } => self.list_metadata(*kind, None, *items_max),
-            Action::Discover { .. } => Ok(Answer::Discovered(Arc::new(self.discovery()))),
+            Action::Write(write) => self.serve_write(write),
+            Action::Read(read) => self.serve_read(&read.question),
             Action::Record(record) => {
                 self.records.push(record.clone());
                 Ok(Answer::Done(Written::default()))
             }
+        }
+    }
+
+    fn serve_write(&mut self, write: &Write) -> Result<Answer, ApiError> {
+        let Write {
+            target,
+            subresource,
+            precondition,
+            body,
+            ..
+        } = write;
+        let namespace = &target.name.namespace;
+        match write.verb {
+            Verb::Create if *subresource == Subresource::BINDING => {
+                let node = read(body)?["target"]["name"].clone();
+                self.bind(target, precondition, node.as_str().unwrap_or_default())
+            }
+            Verb::Create => self.create(target.kind, namespace, &read(body)?),
+            Verb::StrategicPatch => self.patch(target, *subresource, &read(body)?, merge),
+            // What is applied is merged: the world knows no managers of fields.
+            Verb::MergePatch | Verb::Apply { .. } => {
+                self.patch(target, *subresource, &read(body)?, json_merge)
+            }
+            Verb::Update => self.update(target, *subresource, read(body)?),
+            Verb::Delete {
+                propagation,
+                grace_seconds,
+            } => self.delete(target, precondition, propagation, grace_seconds),
+            Verb::DeleteCollection { propagation } => {
+                self.delete_collection(target.kind, namespace, propagation)
+            }
+        }
+    }
+
+    fn serve_read(&mut self, question: &Question) -> Result<Answer, ApiError> {
+        let found = |text: String| Opaque::new(&text).map(Answer::Read);
+        match question {
+            Question::Get { target, .. } => {
+                found(self.find(target)?.to_string()).map_err(ApiError::terminal)
+            }
+            Question::Exists { target, .. } => {
+                let metadata = &self.find(target)?["metadata"];
+                found(json!({"metadata": metadata}).to_string()).map_err(ApiError::terminal)
+            }
+            Question::List {
+                kind,
+                namespace,
+                items_max,
+                ..
+            } => {
+                let namespace = (!namespace.is_empty()).then_some(namespace.as_str());
+                self.list_metadata(*kind, namespace, *items_max)
+            }
+            Question::Path { path, .. } => {
+                Err(ApiError::terminal(format!("{path} is not served here")))
+            }
+            Question::Discovery => Ok(Answer::Discovered(Arc::new(self.discovery()))),
         }
     }
 
@@ -222,20 +226,19 @@ impl World {
         };
         keep(&["apiVersion", "kind"]);
         match subresource {
-            Subresource::None => keep(&["status"]),
-            Subresource::Finalize => keep(&["status"]),
-            Subresource::Status => keep(&["spec"]),
+            Subresource::STATUS => keep(&["spec"]),
+            _ => keep(&["status"]),
         }
         for field in SERVER_OWNED {
             copy(&mut new["metadata"], &old["metadata"], field);
         }
         // Upstream, `pkg/registry/apps/deployment/strategy.go`: a Deployment's labels are kept on
         // status writes; other kinds take them from the body.
-        if target.kind == Deployment::KIND && subresource == Subresource::Status {
+        if target.kind == Deployment::KIND && subresource == Subresource::STATUS {
             copy(&mut new["metadata"], &old["metadata"], "labels");
         }
         one_controller(&id, &new)?;
-        if subresource == Subresource::Status {
+        if subresource == Subresource::STATUS {
             new["metadata"]["generation"] = old["metadata"]["generation"].clone();
             if new != *old {
                 self.write(&id, Some(new));
@@ -413,6 +416,7 @@ impl World {
             name: id.1.name.clone(),
             uid: text("uid").into(),
             resource_version: text("resourceVersion").into(),
+            object: None,
         })
     }
 }

@@ -1,6 +1,6 @@
-use flyball_api::Class;
+use flyball_api::{Class, LeanMeta};
 use flyball_plan::rules::claim;
-use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource};
+use flyball_plan::{Action, Answer, Body, Precondition, Propagation, Subresource, Write};
 
 use super::*;
 use crate::builders::{deployment, namespace, pod, replica_set};
@@ -8,11 +8,7 @@ use crate::builders::{deployment, namespace, pod, replica_set};
 fn create(name: &str) -> Action {
     let body =
         Body::of(&json!({"metadata": {"generateName": name}, "status": {"phase": "Failed"}}));
-    Action::Create {
-        kind: Pod::KIND,
-        namespace: "default".into(),
-        body,
-    }
+    Write::create(Pod::KIND, "default", body).into()
 }
 
 fn error(answer: &Answer) -> (Class, String) {
@@ -28,13 +24,12 @@ fn written(answer: Answer) -> flyball_plan::Written {
 }
 
 /// A patch of a view, preconditions as given.
-fn patch<T: Object>(meta: &flyball_api::Meta, precondition: Precondition, patch: Value) -> Action {
-    Action::Patch {
-        target: Target::of(T::kind(), meta),
-        subresource: Subresource::None,
-        body: Body::patch(&precondition, patch),
-        precondition,
-    }
+fn patch<T: Object>(meta: &LeanMeta, precondition: Precondition, patch: Value) -> Action {
+    Write::patch(Target::of(T::kind(), meta), precondition, patch).into()
+}
+
+fn delete<T: Object>(meta: &LeanMeta) -> Action {
+    Write::delete(T::kind(), meta).into()
 }
 
 #[test]
@@ -87,11 +82,7 @@ fn refuses_creates_that_upstream_refuses() {
     );
     let mut world = World::of([replica_set("a")]);
     let body = Body::of(&json!({"metadata": {"name": "a"}}));
-    let twice = Action::Create {
-        kind: ReplicaSet::KIND,
-        namespace: "default".into(),
-        body,
-    };
+    let twice = Write::create(ReplicaSet::KIND, "default", body).into();
     let (class, message) = error(&world.apply(&twice));
     assert_eq!(class, Class::AlreadyExists);
     assert_eq!(message, "replicasets.apps \"a\" already exists");
@@ -117,12 +108,10 @@ fn writes_by_a_stale_view_fail() {
         "Operation cannot be fulfilled on replicasets.apps \"a\": the object has been modified; \
          please apply your changes to the latest version and try again"
     );
-    let update = Action::Update {
-        target: target.clone(),
-        subresource: Subresource::Status,
-        body: Body::of(&json!({"metadata": seen.metadata, "status": {"replicas": 1}})),
-        precondition: unchanged,
-    };
+    let body = Body::of(&json!({"metadata": seen.metadata, "status": {"replicas": 1}}));
+    let update = Write::update(target.clone(), unchanged, body)
+        .to_subresource(Subresource::STATUS)
+        .into();
     assert_eq!(error(&world.apply(&update)).0, Class::Conflict);
 
     world.remove(&target);
@@ -130,7 +119,7 @@ fn writes_by_a_stale_view_fail() {
     let incarnation = Precondition::incarnation(&seen.metadata);
     let by_uid = patch::<ReplicaSet>(&seen.metadata, incarnation, scale);
     assert_eq!(error(&world.apply(&by_uid)).0, Class::Invalid);
-    let (class, message) = error(&world.apply(&Action::delete(ReplicaSet::KIND, &seen.metadata)));
+    let (class, message) = error(&world.apply(&delete::<ReplicaSet>(&seen.metadata)));
     assert_eq!(class, Class::Conflict);
     assert!(
         message.contains("The object might have been deleted and then recreated"),
@@ -154,14 +143,8 @@ fn generation_counts_changes_of_the_desired_state_only() {
             false => world.get::<ReplicaSet>("default", "a").unwrap().metadata,
         };
         let precondition = Precondition::unchanged(&meta);
-        let body = Body::patch(&precondition, note.clone());
-        let (target, subresource) = (Target::of(kind, &meta), Subresource::None);
-        written(world.apply(&Action::Patch {
-            target,
-            subresource,
-            precondition,
-            body,
-        }));
+        let patch = Write::patch(Target::of(kind, &meta), precondition, note.clone());
+        written(world.apply(&patch.into()));
         assert_eq!(
             generation(&world, kind),
             after,
@@ -185,16 +168,13 @@ fn status_writes_keep_the_spec_and_take_the_labels_but_of_deployments() {
         body["status"] = json!({"replicas": 4});
         body.as_object_mut().unwrap().remove("spec");
         let meta = flyball_api::Meta::default();
-        let update = Action::Update {
-            target: Target {
-                kind,
-                name: ObjectName::new("default", "a"),
-            },
-            subresource: Subresource::Status,
-            precondition: Precondition::unchanged(&meta),
-            body: Body::of(&body),
+        let target = Target {
+            kind,
+            name: ObjectName::new("default", "a"),
         };
-        written(world.apply(&update));
+        let update = Write::update(target, Precondition::unchanged(&meta), Body::of(&body))
+            .to_subresource(Subresource::STATUS);
+        written(world.apply(&update.into()));
         let after = world.json(kind, "default", "a").unwrap();
         assert_eq!(after["status"]["replicas"], 4);
         assert_eq!(after["spec"]["replicas"], 1);
@@ -223,22 +203,34 @@ fn adoption_and_release_change_one_owner_and_two_controllers_are_refused() {
     let owner = |world: &World, name| world.get::<ReplicaSet>("default", name).unwrap().metadata;
     let pod_meta = |world: &World| world.get::<Pod>("default", "x").unwrap().metadata;
     let (a, b) = (owner(&world, "a"), owner(&world, "b"));
-    let adopt = claim::adopt(ReplicaSet::KIND, &a, Pod::KIND, &pod_meta(&world));
-    written(world.apply(&adopt));
+    let adopt = |world: &World, owner: &LeanMeta| {
+        let pod = pod_meta(world);
+        let incarnation = Precondition::incarnation(&pod);
+        claim::adopt(ReplicaSet::KIND, owner, Pod::KIND, &pod, incarnation)
+    };
+    let release = |world: &World, owner: &LeanMeta| {
+        let pod = pod_meta(world);
+        let incarnation = Precondition::incarnation(&pod);
+        claim::release(&owner.uid, Pod::KIND, &pod, incarnation)
+    };
+    let adopted = adopt(&world, &a);
+    written(world.apply(&adopted));
     assert!(pod_meta(&world).is_controlled_by(&a.uid));
-    let steal = claim::adopt(ReplicaSet::KIND, &b, Pod::KIND, &pod_meta(&world));
+    let steal = adopt(&world, &b);
     let (class, message) = error(&world.apply(&steal));
     assert_eq!(class, Class::Invalid);
     assert!(
         message.contains("references for ReplicaSet/a and ReplicaSet/b"),
         "{message}"
     );
-    written(world.apply(&claim::release(&b.uid, Pod::KIND, &pod_meta(&world))));
+    let released = release(&world, &b);
+    written(world.apply(&released));
     assert!(
         pod_meta(&world).is_controlled_by(&a.uid),
         "releasing another's is no change"
     );
-    written(world.apply(&claim::release(&a.uid, Pod::KIND, &pod_meta(&world))));
+    let released = release(&world, &a);
+    written(world.apply(&released));
     assert_eq!(pod_meta(&world).owner_references.len(), 0);
 }
 
@@ -251,7 +243,7 @@ fn running_pods_linger_and_others_go() {
         pod("held").finalizer("x/y"),
     ]);
     for pod in world.list::<Pod>("") {
-        written(world.apply(&Action::delete(Pod::KIND, &pod.metadata)));
+        written(world.apply(&delete::<Pod>(&pod.metadata)));
     }
     let left: Vec<_> = world
         .list::<Pod>("")
@@ -282,12 +274,12 @@ fn a_deletion_may_be_hastened_but_not_slowed() {
     let mut world = World::of([pod("a").ready(), pod("held").ready().finalizer("x/y")]);
     let delete = |world: &mut World, name, grace_seconds| {
         let meta = world.get::<Pod>("default", name).unwrap().metadata;
-        written(world.apply(&Action::Delete {
-            target: Target::of(Pod::KIND, &meta),
-            precondition: Precondition::incarnation(&meta),
-            propagation: None,
-            grace_seconds,
-        }));
+        let delete = Write::delete(Pod::KIND, &meta);
+        let delete = match grace_seconds {
+            Some(seconds) => delete.within(seconds),
+            None => delete,
+        };
+        written(world.apply(&delete.into()));
         let meta = |name| {
             world
                 .json(Pod::KIND, "default", name)
@@ -312,7 +304,14 @@ fn a_binding_assigns_a_pod_once() {
     let mut world = World::of([pod("a"), pod("going").finalizer("x/y")]);
     let meta = |world: &World, name| world.get::<Pod>("default", name).unwrap().metadata;
     let seen = meta(&world, "a");
-    let bind = |meta: &flyball_api::Meta, node| Action::bind(Pod::KIND, meta, node);
+    let bind = |meta: &LeanMeta, node| -> Action {
+        Write::bind(
+            Target::of(Pod::KIND, meta),
+            Precondition::unchanged(meta),
+            node,
+        )
+        .into()
+    };
     let answer = written(world.apply(&bind(&seen, "node-1")));
     assert_eq!(answer.resource_version, "", "a Status has none");
     let bound = world.json(Pod::KIND, "default", "a").unwrap();
@@ -323,7 +322,7 @@ fn a_binding_assigns_a_pod_once() {
     let bound = meta(&world, "a");
     let mut other = bound.clone();
     other.uid = "other".into();
-    written(world.apply(&Action::delete(Pod::KIND, &meta(&world, "going"))));
+    written(world.apply(&delete::<Pod>(&meta(&world, "going"))));
     let mut gone = bound.clone();
     gone.name = "gone".into();
     let refusals = [
@@ -352,15 +351,8 @@ fn a_binding_assigns_a_pod_once() {
 fn orphaning_holds_the_object_until_someone_has_let_its_dependents_go() {
     let mut world = World::of([replica_set("a")]);
     let set: ReplicaSet = world.get("default", "a").unwrap();
-    let target = Target::of(ReplicaSet::KIND, &set.metadata);
-    let precondition = Precondition::incarnation(&set.metadata);
-    let propagation = Some(Propagation::Orphan);
-    written(world.apply(&Action::Delete {
-        target,
-        precondition,
-        propagation,
-        grace_seconds: None,
-    }));
+    let delete = Write::delete(ReplicaSet::KIND, &set.metadata).propagating(Propagation::Orphan);
+    written(world.apply(&delete.into()));
     let held: ReplicaSet = world.get("default", "a").unwrap();
     assert!(held.metadata.is_deleting() && *held.metadata.finalizers == ["orphan"]);
 }

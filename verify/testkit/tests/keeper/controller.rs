@@ -11,7 +11,7 @@ use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::rules::{pod_body::pod_body, pods};
 use flyball_plan::{
     Action, Actions, Answers, Body, Controller, Descriptor, Keys, Precondition, Report, Step,
-    Subresource, Target,
+    Subresource, Target, Write,
 };
 use flyball_testkit::{Lawful, World};
 use serde_json::json;
@@ -121,13 +121,8 @@ impl<const BUG: u8> Controller for Keeper<BUG> {
                 let Ok(body) = body else {
                     return Step::rest(report);
                 };
-                let namespace = set.metadata.namespace.clone();
-                let create = Action::Create {
-                    kind: Pod::KIND,
-                    namespace,
-                    body,
-                };
-                vec![create; (desired - believed).saturating_sub(done).min(one_by_one)]
+                let create = Write::create(Pod::KIND, &set.metadata.namespace, body);
+                vec![create.into(); (desired - believed).saturating_sub(done).min(one_by_one)]
             } else {
                 let victims = pods
                     .iter()
@@ -151,21 +146,19 @@ fn delete<const BUG: u8>(pod: &Pod) -> Action {
     if BUG == BY_NAME {
         precondition.uid = None;
     }
-    Action::Delete {
-        target: Target::of(Pod::KIND, &pod.metadata),
-        precondition,
-        propagation: None,
-        grace_seconds: None,
-    }
+    Write::delete_if(Target::of(Pod::KIND, &pod.metadata), precondition).into()
 }
 
 fn count(set: &ReplicaSet, pods: usize) -> Action {
-    Action::Update {
-        target: Target::of(ReplicaSet::KIND, &set.metadata),
-        subresource: Subresource::Status,
-        precondition: Precondition::unchanged(&set.metadata),
-        body: Body::of(&json!({"metadata": set.metadata, "status": {"replicas": pods}})),
-    }
+    let body = Body::of(&json!({"metadata": set.metadata, "status": {"replicas": pods}}));
+    let precondition = Precondition::unchanged(&set.metadata);
+    Write::update(
+        Target::of(ReplicaSet::KIND, &set.metadata),
+        precondition,
+        body,
+    )
+    .to_subresource(Subresource::STATUS)
+    .into()
 }
 
 /// The pods that a set controls and that count.

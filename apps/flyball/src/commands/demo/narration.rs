@@ -87,7 +87,7 @@ impl Narrator {
             None => Value::Null,
         };
         let name = deed.object.name.to_string();
-        let of_status = deed.subresource == Subresource::Status;
+        let of_status = deed.subresource == Subresource::STATUS;
         let phrase = |verb, kind, object: String, after| {
             let objects = vec![object];
             Some(Phrase {
@@ -104,6 +104,10 @@ impl Narrator {
         }
         let kind = deed.kind.kind;
         match (deed.verb, deed.kind.plural) {
+            ("create", "pods") if deed.subresource == Subresource::BINDING => {
+                let node = sent["target"]["name"].as_str().unwrap_or_default();
+                phrase("places", "pod", format!("{} on {node}", short(&name)), "")
+            }
             // What waits for its dependents goes when its last finalizer does.
             ("patch", "replicasets" | "deployments")
                 if sent["metadata"].get("finalizers").is_some() =>
@@ -124,10 +128,6 @@ impl Narrator {
                 phrase("report", "pod", short(&name), " stopped")
             }
             ("delete", "pods") => phrase("deletes", "pod", short(&name), ""),
-            ("bind", "pods") => {
-                let node = sent.as_str().unwrap_or_default();
-                phrase("places", "pod", format!("{} on {node}", short(&name)), "")
-            }
             ("patch" | "update", "pods") if of_status => {
                 let after = pod_news(&sent["status"])?;
                 phrase("report", "pod", short(&name), after)

@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::folder;
+use crate::options::GoDuration;
 use crate::options::controllers::{Selection, listing};
 
 /// What was asked for.
@@ -16,6 +18,8 @@ pub(super) struct Flags {
     pub(super) nodes: usize,
     pub(super) kubeconfig: Option<PathBuf>,
     pub(super) controllers: Selection,
+    /// How long an Event is kept.
+    pub(super) event_ttl: Duration,
 }
 
 impl Flags {
@@ -37,6 +41,7 @@ impl Flags {
             nodes: matches.get_one("nodes").copied().unwrap_or_default(),
             kubeconfig: matches.get_one::<PathBuf>("kubeconfig").cloned(),
             controllers,
+            event_ttl: matches.get_one("event-ttl").copied().unwrap_or_default(),
         })
     }
 }
@@ -84,6 +89,14 @@ pub(super) fn command_line() -> Command {
                 .help("Where to write the kubeconfig [default: kubeconfig in the data folder]"),
         )
         .arg(
+            Arg::new("event-ttl")
+                .long("event-ttl")
+                .value_name("DURATION")
+                .default_value("1h0m0s")
+                .value_parser(duration)
+                .help("Amount of time to retain events; 0 keeps them"),
+        )
+        .arg(
             Arg::new("controllers")
                 .long("controllers")
                 .value_name("LIST")
@@ -110,6 +123,12 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
+/// A length of time in Go's notation.
+fn duration(text: &str) -> Result<Duration, String> {
+    let length = GoDuration::parse(text)?.to_std();
+    length.ok_or_else(|| "a duration that is not negative is needed, such as 1h".to_owned())
+}
+
 fn number(text: &str) -> Result<usize, String> {
     let whole = |_| "a whole number is needed, such as 3; 0 means none".to_owned();
     text.parse().map_err(whole)
@@ -123,6 +142,14 @@ mod tests {
         let words = ["flyball up", "--ephemeral"].iter().chain(words);
         let matches = command_line().try_get_matches_from(words);
         Flags::of(&matches.map_err(|wrong| wrong.to_string())?).map_err(|wrong| wrong.to_string())
+    }
+
+    #[test]
+    fn events_are_kept_as_long_as_upstream_keeps_them() {
+        let ttl = |words: &[&str]| flags(words).ok().unwrap().event_ttl;
+        assert_eq!(ttl(&[]), Duration::from_secs(3600));
+        assert_eq!(ttl(&["--event-ttl=90s"]), Duration::from_secs(90));
+        assert_eq!(ttl(&["--event-ttl=0"]), Duration::ZERO);
     }
 
     #[test]
@@ -165,6 +192,14 @@ mod tests {
             (
                 ["--nodes", "1.5"],
                 ["'1.5' for '--nodes", "a whole number is needed"],
+            ),
+            (
+                ["--event-ttl", "60"],
+                ["'60' for '--event-ttl", "lacks a unit"],
+            ),
+            (
+                ["--nodes=1", "--event-ttl=-1h"],
+                ["--event-ttl", "not negative"],
             ),
             (["--data-dir", "x"], ["--ephemeral", "cannot be used with"]),
             (

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -16,19 +16,19 @@ const MARK: &str = "# Written by flyball up, which replaces it at each start.\n"
 /// A kubeconfig that was written.
 pub(super) struct Kubeconfig {
     path: PathBuf,
-    /// Whether it is of no use after the stop.
-    passing: bool,
+    /// The folder that is removed with it after the stop, because it leads nowhere any more.
+    passing: Option<PathBuf>,
 }
 
 impl Kubeconfig {
     /// Writes the plane's kubeconfig where it was asked for, else into the data folder.
     pub(super) fn write(flags: &Flags, plane: &Plane) -> anyhow::Result<Self> {
         let (path, passing) = match (&flags.kubeconfig, &flags.data) {
-            (Some(path), _) => (path.clone(), false),
-            (None, Some(folder)) => (folder.join("kubeconfig"), false),
+            (Some(path), _) => (path.clone(), None),
+            (None, Some(folder)) => (folder.join("kubeconfig"), None),
             (None, None) => {
-                let name = format!("flyball-{}.kubeconfig", std::process::id());
-                (std::env::temp_dir().join(name), true)
+                let folder = private_folder()?;
+                (folder.join("kubeconfig"), Some(folder))
             }
         };
         let text = plane.kubeconfig()?.context("the plane does not listen")?;
@@ -43,12 +43,21 @@ impl Kubeconfig {
 
     /// Takes it away, if it leads nowhere any more.
     pub(super) fn forget(&self) {
-        if self.passing
-            && let Err(error) = fs::remove_file(&self.path)
+        if let Some(folder) = &self.passing
+            && let Err(error) = fs::remove_file(&self.path).and_then(|()| fs::remove_dir(folder))
         {
             tracing::warn!(path = %self.path.display(), %error, "cannot remove the kubeconfig");
         }
     }
+}
+
+/// A new folder for this user only. The temporary folder belongs to all users: what is there under a
+/// name that can be guessed may be another user's.
+fn private_folder() -> anyhow::Result<PathBuf> {
+    let folder = std::env::temp_dir().join(format!("flyball-{}", uuid::Uuid::new_v4()));
+    let made = fs::DirBuilder::new().mode(0o700).create(&folder);
+    made.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    Ok(folder)
 }
 
 /// Puts a file in place as a whole, readable for its owner only: it holds a key.
@@ -75,7 +84,7 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
         fs::create_dir_all(folder).with_context(failed)?;
     }
     let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
+    beside.push(format!(".{}", uuid::Uuid::new_v4()));
     let beside = PathBuf::from(beside);
     let written = write_private(&beside, text).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
@@ -85,9 +94,10 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     written.with_context(failed)
 }
 
+/// Writes a new file; one that is there already, or a link, may be another user's.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
+    options.write(true).create_new(true).mode(0o600);
     options.open(path)?.write_all(text.as_bytes())
 }
 

@@ -1,7 +1,7 @@
 //! Namespaces beside a controller that caches everything: one list of a sparse kind answers for
 //! all namespaces, and nothing goes that should not.
 
-use flyball_plan::Sight;
+use flyball_plan::{Question, Read, Sight};
 
 use super::*;
 
@@ -39,12 +39,17 @@ fn asked(world: &mut World) -> Vec<String> {
     let mut watch = |moment: Moment<'_>| {
         if let Moment::Before { action, world, .. } = moment {
             is_right(action, world)?;
-            match action {
-                Action::Survey { kind, .. } => asked.push(format!("all {kind}")),
-                Action::List {
+            if let Action::Read(Read {
+                question: Question::List {
                     kind, namespace, ..
-                } => asked.push(format!("{kind} in {namespace}")),
-                _ => {}
+                },
+                ..
+            }) = action
+            {
+                asked.push(match namespace.is_empty() {
+                    true => format!("all {kind}"),
+                    false => format!("{kind} in {namespace}"),
+                });
             }
         }
         Ok(())

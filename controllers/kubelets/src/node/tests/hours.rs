@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flyball_api::{ConditionStatus, Kind, ObjectName, Timestamp};
-use flyball_plan::{Action, Target};
+use flyball_plan::{Action, Target, Verb, Write};
 use flyball_testkit::Runner;
 
 use super::*;
@@ -23,6 +23,10 @@ struct Writes {
     renewals: usize,
 }
 
+fn is_patch_of(write: &Write, kind: Kind) -> bool {
+    write.verb == Verb::StrategicPatch && write.target.kind == kind
+}
+
 impl Play {
     fn of(world: World) -> Self {
         let runner = Runner::new(subject(), &world);
@@ -33,9 +37,9 @@ impl Play {
         let (syncs, _) = self.runner.run(&mut self.world, &mut |_| Ok(())).unwrap();
         for action in syncs.iter().flat_map(|sync| sync.actions()) {
             match action {
-                Action::Create { .. } => writes.created += 1,
-                Action::Patch { target, .. } if target.kind == Lease::KIND => writes.renewals += 1,
-                Action::Patch { target, .. } if target.kind == Node::KIND => writes.statuses += 1,
+                Action::Write(write) if write.is_create() => writes.created += 1,
+                Action::Write(write) if is_patch_of(write, Lease::KIND) => writes.renewals += 1,
+                Action::Write(write) if is_patch_of(write, Node::KIND) => writes.statuses += 1,
                 other => panic!("no business of a node: {other:?}"),
             }
         }

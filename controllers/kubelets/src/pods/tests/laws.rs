@@ -2,6 +2,7 @@
 //! kubelet writes to belongs to others by design.
 
 use flyball_api::{Kind, Timestamp};
+use flyball_plan::{Action, Verb, Write};
 use flyball_testkit::laws::{self, bytes, upsets, verdict};
 use flyball_testkit::{Lawful, Moment, Runner};
 use proptest::prelude::*;
@@ -162,8 +163,11 @@ fn own_only(mut world: World) -> Result<(), String> {
             return Ok(());
         };
         let target = match action {
-            flyball_plan::Action::Patch { target, .. } => target,
-            flyball_plan::Action::Delete { target, .. } => target,
+            Action::Write(Write {
+                verb: Verb::StrategicPatch | Verb::Delete { .. },
+                target,
+                ..
+            }) => target,
             other => return Err(format!("no business of a kubelet: {other:?}")),
         };
         match world.target(target) {

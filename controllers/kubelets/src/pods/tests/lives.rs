@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flyball_api::ObjectName;
-use flyball_plan::{Action, Target};
+use flyball_plan::{Target, Write};
 use flyball_testkit::Runner;
 
 use super::*;
@@ -59,12 +59,8 @@ impl Play {
 
     fn delete(&mut self, name: &str) {
         let pod = self.pod(name);
-        self.world.apply(&Action::Delete {
-            target: pod.target(),
-            precondition: pod.incarnation(),
-            propagation: None,
-            grace_seconds: None,
-        });
+        let delete = Write::delete_if(pod.target(), pod.incarnation());
+        self.world.apply(&delete.into());
     }
 
     fn annotate(&mut self, kind: flyball_api::Kind, name: ObjectName, key: &str, value: &str) {

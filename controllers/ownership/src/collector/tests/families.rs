@@ -1,7 +1,7 @@
 //! Whole families: what is left of them when the collector has done its work.
 
 use flyball_api::views::{Deployment, Pod, ReplicaSet};
-use flyball_plan::{Action, Answer, Controller, Propagation, Target};
+use flyball_plan::{Answer, Controller, Propagation, Question, Read, Write};
 use flyball_testkit::builders::{deployment, pod, replica_set};
 use flyball_testkit::{Moment, Runner, World};
 use serde_json::{Value, json};
@@ -24,17 +24,9 @@ fn tree() -> World {
 }
 
 fn delete(world: &mut World, how: Propagation) {
-    let name = ObjectName::new("default", "web");
-    let uid = world.get::<Deployment>("default", "web").unwrap();
-    let answer = world.apply(&Action::Delete {
-        target: Target {
-            kind: Deployment::KIND,
-            name,
-        },
-        precondition: flyball_plan::Precondition::incarnation(&uid.metadata),
-        propagation: Some(how),
-        grace_seconds: None,
-    });
+    let web = world.get::<Deployment>("default", "web").unwrap();
+    let delete = Write::delete(Deployment::KIND, &web.metadata).propagating(how);
+    let answer = world.apply(&delete.into());
     assert!(matches!(answer, Answer::Done(_)), "{answer:?}");
 }
 
@@ -91,12 +83,8 @@ fn more_dependents_than_fit_are_set_free_in_turns() {
         );
     }
     let set = world.get::<ReplicaSet>("default", "web").unwrap();
-    world.apply(&Action::Delete {
-        target: Target::of(ReplicaSet::KIND, &set.metadata),
-        precondition: flyball_plan::Precondition::incarnation(&set.metadata),
-        propagation: Some(Propagation::Orphan),
-        grace_seconds: None,
-    });
+    let delete = Write::delete(ReplicaSet::KIND, &set.metadata).propagating(Propagation::Orphan);
+    world.apply(&delete.into());
     assert_eq!(settle(&mut world), ["web"]);
     let pods = world.list::<Pod>("");
     assert!(
@@ -119,7 +107,8 @@ fn many_dependents_of_one_absent_owner_ask_for_it_once() {
     let mut runner = Runner::new(GarbageCollector, &world);
     let mut witness = |moment: Moment<'_>| {
         if let Moment::Before { action, .. } = moment {
-            asked += usize::from(matches!(action, Action::Confirm { .. }));
+            let asks = |read: &Read| matches!(read.question, Question::Exists { .. });
+            asked += usize::from(action.read().is_some_and(asks));
         }
         Ok(())
     };

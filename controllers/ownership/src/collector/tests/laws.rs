@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flyball_plan::{Action, Precondition, Target};
+use flyball_plan::{Action, Precondition, Target, Verb};
 use flyball_testkit::laws::{self, Lawful, verdict};
 use flyball_testkit::{Moment, Runner, World};
 use proptest::collection::vec;
@@ -140,23 +140,18 @@ fn reached(world: &World) -> Result<(), String> {
 
 /// What must be true of a write just before it is made.
 fn is_harmless(action: &Action, world: &World) -> Result<(), String> {
-    let (target, precondition, deletes) = match action {
-        Action::Delete {
-            target,
-            precondition,
-            ..
-        } => (target, precondition, true),
-        Action::Merge {
-            target,
-            precondition,
-            ..
-        } => (target, precondition, false),
-        _ => return Ok(()),
-    };
-    let Some(object) = world.target(target) else {
+    let Some(write) = action.write() else {
         return Ok(());
     };
-    if !holds(precondition, object) {
+    let deletes = match write.verb {
+        Verb::Delete { .. } => true,
+        Verb::MergePatch => false,
+        _ => return Ok(()),
+    };
+    let Some(object) = world.target(&write.target) else {
+        return Ok(());
+    };
+    if !holds(&write.precondition, object) {
         return Ok(());
     }
     let alive = |owner: &&Value| living(owner, object, world).is_some_and(|it| !waits(it));
@@ -164,8 +159,8 @@ fn is_harmless(action: &Action, world: &World) -> Result<(), String> {
     if deletes && (!alive.is_empty() || owners(object).count() == 0 || is_nonsense(object)) {
         return Err(format!("deletes what somebody owns: {object}"));
     }
-    if let Action::Merge { body, .. } = action {
-        let patch: Value = serde_json::from_str(body.json()).unwrap();
+    if write.verb == Verb::MergePatch {
+        let patch: Value = serde_json::from_str(write.body.json()).unwrap();
         if let Some(left) = patch["metadata"].get("ownerReferences") {
             let left = left.as_array().map(Vec::as_slice).unwrap_or_default();
             let kept = |owner: &&Value| left.iter().any(|it| it["uid"] == owner["uid"]);

@@ -99,12 +99,12 @@ fn with_cpu(objects: Vec<Value>) -> World {
 
 /// Finds that each binding keeps every rule, in the world as it is at that moment.
 fn keeps_rules(world: &World, action: &Action) -> Result<(), String> {
-    let Action::Bind { target, node, .. } = action else {
+    let Some((target, node)) = binding(action) else {
         return Ok(());
     };
     let pod = world.target(target).ok_or("binds what is not there")?;
     let node = world
-        .json(Node::KIND, "", node)
+        .json(Node::KIND, "", &node)
         .ok_or("binds to what is not there")?;
     match objection(world, pod, node) {
         None => Ok(()),
@@ -220,7 +220,7 @@ proptest! {
         let mut life = Life::begin(&world);
         let mut bound = false;
         let mut watch = |_: &World, action: &Action| {
-            bound |= matches!(action, Action::Bind { .. });
+            bound |= binding(action).is_some();
             Ok(())
         };
         life.sync(&mut world, &mut watch).map_err(TestCaseError::fail)?;

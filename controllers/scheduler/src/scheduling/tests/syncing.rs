@@ -75,7 +75,7 @@ fn what_was_overtaken_is_not_told() {
         world.fail(0, fault);
         let played = play(&mut world).unwrap();
         assert!(played.told().is_empty());
-        assert_eq!(matches!(played.rest.revisit, Revisit::BackOff(_)), again);
+        assert_eq!(matches!(played.rest.revisit, Revisit::Conflict(_)), again);
     }
 }
 

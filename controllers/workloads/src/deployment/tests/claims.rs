@@ -55,7 +55,7 @@ fn a_deployment_that_was_replaced_or_deleted_adopts_nothing_but_still_releases()
     ] {
         let store = store(deployment(3, json!({})), [orphan("v2", 3), stray()]);
         let run = run_with(&store, |action| match action {
-            Action::Ask { .. } => {
+            Action::Read(read) if is_get(read) => {
                 let json = deployment_json(3, live.clone()).to_string();
                 Answer::Read(Opaque::new(&json).unwrap())
             }
@@ -97,7 +97,7 @@ fn what_is_gone_is_neither_adopted_nor_released_and_no_error() {
             [set("v2", 3, sized(3, 4)), stray()],
         );
         let run = run_with(&store, |action| match action {
-            Action::Patch { .. } => refused(code, reason),
+            Action::Write(write) if write.verb == Verb::StrategicPatch => refused(code, reason),
             other => granted(other),
         });
         assert_eq!(run.failed_with().is_some(), fails, "release {reason}");
@@ -113,7 +113,11 @@ fn what_is_gone_is_neither_adopted_nor_released_and_no_error() {
         [orphan("v2", 3), set("v2", 1, twin)],
     );
     let run = run_with(&store, |action| match action {
-        Action::Patch { target, .. } if target.name.name == "web-v2" => refused(404, "NotFound"),
+        Action::Write(Write {
+            verb: Verb::StrategicPatch,
+            target,
+            ..
+        }) if target.name.name == "web-v2" => refused(404, "NotFound"),
         other => granted(other),
     });
     assert_eq!(run.failed_with(), None);

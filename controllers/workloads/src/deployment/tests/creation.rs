@@ -6,7 +6,7 @@ use super::*;
 fn created(run: &Run) -> Value {
     body(
         run.actions()
-            .find(|action| matches!(action, Action::Create { .. }))
+            .find(|action| action.write().is_some_and(Write::is_create))
             .unwrap(),
     )
 }
@@ -106,11 +106,14 @@ fn collide(change: Value, namesake: impl Fn(Value) -> Value) -> Run {
     run_with(
         &store(deployment(3, change), []),
         move |action| match action {
-            Action::Create { .. } => {
+            Action::Write(write) if write.is_create() => {
                 wanted = body(action);
                 refused(409, "AlreadyExists")
             }
-            Action::Ask { target } => {
+            Action::Read(Read {
+                question: Question::Get { target, .. },
+                ..
+            }) => {
                 assert_eq!(
                     target.name.name,
                     wanted["metadata"]["name"].as_str().unwrap()
@@ -186,7 +189,7 @@ fn a_collision_makes_another_name() {
 fn a_failed_creation_is_told_in_an_event_and_in_the_condition() {
     let store = store(deployment(3, json!({})), []);
     let run = run_with(&store, |action| match action {
-        Action::Create { .. } => refused(422, "Invalid"),
+        Action::Write(write) if write.is_create() => refused(422, "Invalid"),
         other => granted(other),
     });
     assert_eq!(run.stage_names(), ["create", "report-failure"]);
@@ -208,7 +211,7 @@ fn a_failed_creation_is_told_in_an_event_and_in_the_condition() {
     let said = json!({"status": run.status_body()["status"].clone()});
     let store = super::store(deployment(3, said), []);
     let again = run_with(&store, |action| match action {
-        Action::Create { .. } => refused(422, "Invalid"),
+        Action::Write(write) if write.is_create() => refused(422, "Invalid"),
         other => granted(other),
     });
     assert_eq!(again.writes(), ["create replicasets (new) to 3"]);
@@ -221,7 +224,7 @@ fn without_a_deadline_a_failed_creation_is_only_an_event() {
         [],
     );
     let run = run_with(&store, |action| match action {
-        Action::Create { .. } => refused(403, "Forbidden"),
+        Action::Write(write) if write.is_create() => refused(403, "Forbidden"),
         other => granted(other),
     });
     assert_eq!(run.writes(), ["create replicasets (new) to 3"]);
@@ -232,7 +235,7 @@ fn without_a_deadline_a_failed_creation_is_only_an_event() {
 fn a_namespace_on_its_way_out_is_left_alone() {
     let store = store(deployment(3, json!({})), []);
     let run = run_with(&store, |action| match action {
-        Action::Create { .. } => {
+        Action::Write(write) if write.is_create() => {
             let answer = json!({"code": 403, "reason": "Forbidden", "message": "going",
                 "details": {"causes": [{"reason": "NamespaceTerminating"}]}});
             let status: Status = serde_json::from_value(answer).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use flyball_api::views::{Deployment, Pod, ReplicaSet};
 use flyball_api::{Kind, LabelSelector};
-use flyball_plan::{Action, Answer, Target};
+use flyball_plan::{Action, Answer, Subresource, Target, Verb};
 use flyball_testkit::laws::{Upset, upsets};
 use flyball_testkit::{Moment, Runner, World, builders};
 use proptest::prelude::*;
@@ -252,22 +252,22 @@ impl Judge {
                     _ => Ok(()),
                 }
             }
-            Action::Create { .. } | Action::Patch { .. } | Action::Merge { .. } => {
-                self.scaled = scene.scaled();
-                self.once(scene)?;
-                scene.total()?;
-                scene.availability()?;
-                scene.recreation()
-            }
-            Action::Update { .. } => self.once(scene),
-            Action::Delete { .. } => scene.history(),
-            Action::Bind { .. } => Err("assigns pods to nodes".to_owned()),
-            Action::DeleteCollection { .. } => Err("deletes collections".to_owned()),
-            Action::Ask { .. }
-            | Action::Confirm { .. }
-            | Action::List { .. }
-            | Action::Survey { .. }
-            | Action::Discover { .. } => Ok(()),
+            Action::Write(write) => match write.verb {
+                Verb::Create if write.subresource == Subresource::BINDING => {
+                    Err("assigns pods to nodes".to_owned())
+                }
+                Verb::Create | Verb::StrategicPatch | Verb::MergePatch | Verb::Apply { .. } => {
+                    self.scaled = scene.scaled();
+                    self.once(scene)?;
+                    scene.total()?;
+                    scene.availability()?;
+                    scene.recreation()
+                }
+                Verb::Update => self.once(scene),
+                Verb::Delete { .. } => scene.history(),
+                Verb::DeleteCollection { .. } => Err("deletes collections".to_owned()),
+            },
+            Action::Read(_) => Ok(()),
         }
     }
 
@@ -312,14 +312,9 @@ impl Judge {
 
 impl Scene<'_> {
     fn target(&self) -> Option<&Target> {
-        match self.action {
-            Action::Patch { target, .. }
-            | Action::Merge { target, .. }
-            | Action::Update { target, .. }
-            | Action::Delete { target, .. }
-            | Action::Bind { target, .. } => Some(target),
-            _ => None,
-        }
+        let write = self.action.write()?;
+        let is_to_one = !write.is_create() && !write.is_of_collection();
+        is_to_one.then_some(&write.target)
     }
 
     fn own(&self, world: &World) -> Vec<ReplicaSet> {

@@ -14,7 +14,7 @@ fn roll_back(revision: &str, sets: Vec<ReplicaSet>, live: Value) -> Run {
     let seen = deployment_json(3, asked(revision));
     let live = merged(seen.clone(), live);
     run_with(&store(read(&seen), sets), |action| match action {
-        Action::Ask { .. } => Answer::Read(Opaque::new(&live.to_string()).unwrap()),
+        Action::Read(read) if is_get(read) => Answer::Read(Opaque::new(&live.to_string()).unwrap()),
         other => granted(other),
     })
 }
@@ -32,10 +32,11 @@ fn update(run: &Run) -> Value {
     let is_update = |action: &&Action| {
         matches!(
             action,
-            Action::Update {
-                subresource: Subresource::None,
+            Action::Write(Write {
+                verb: Verb::Update,
+                subresource: Subresource::NONE,
                 ..
-            }
+            })
         )
     };
     body(
@@ -115,8 +116,8 @@ fn a_deployment_that_changed_meanwhile_is_not_overwritten() {
 fn an_update_that_fails_is_not_told_as_a_rollback() {
     let seen = deployment_json(3, asked("1"));
     let run = run_with(&store(read(&seen), sets()), |action| match action {
-        Action::Ask { .. } => Answer::Read(Opaque::new(&seen.to_string()).unwrap()),
-        Action::Update { .. } => refused(409, "Conflict"),
+        Action::Read(read) if is_get(read) => Answer::Read(Opaque::new(&seen.to_string()).unwrap()),
+        Action::Write(write) if write.verb == Verb::Update => refused(409, "Conflict"),
         other => granted(other),
     });
     assert_eq!(run.failed_with(), Some("refused: Conflict"));
@@ -136,7 +137,7 @@ fn the_previous_revision_is_told_by_what_the_new_set_has_become() {
         json!({"spec": {"template": template("v1")}}),
     );
     let run = run_with(&store(read(&seen), sets()), |action| match action {
-        Action::Ask { .. } => Answer::Read(Opaque::new(&seen.to_string()).unwrap()),
+        Action::Read(read) if is_get(read) => Answer::Read(Opaque::new(&seen.to_string()).unwrap()),
         other => granted(other),
     });
     assert_eq!(run.stage_names(), ["new", "read-for-rollback", "rollback"]);

@@ -128,7 +128,7 @@ fn failing_to_shrink_old_sets_does_not_keep_the_status_from_being_written() {
     let sets = [set("v1", 10, sized(10, 12)), set("v2", 2, sized(10, 12))];
     let store = store(deployment(10, limited(json!(2), json!(2))), sets);
     let run = run_with(&store, |action| match action {
-        Action::Patch { .. } => refused(409, "Conflict"),
+        Action::Write(write) if write.verb == Verb::StrategicPatch => refused(409, "Conflict"),
         other => granted(other),
     });
     assert_eq!(run.stage_names(), ["old", "status"]);
@@ -140,7 +140,7 @@ fn failing_to_grow_the_new_set_ends_the_sync() {
     let sets = [set("v1", 10, sized(10, 12)), set("v2", 0, sized(10, 12))];
     let store = store(deployment(10, limited(json!(2), json!(2))), sets);
     let run = run_with(&store, |action| match action {
-        Action::Patch { .. } => refused(500, "InternalError"),
+        Action::Write(write) if write.verb == Verb::StrategicPatch => refused(500, "InternalError"),
         other => granted(other),
     });
     assert_eq!(run.stage_names(), ["new"]);

@@ -163,7 +163,12 @@ fn the_history_is_cleaned_up_once_the_roll_out_is_complete() {
         done.writes(),
         ["delete replicasets web-v1", "update deployments/status web"]
     );
-    let Action::Delete { precondition, .. } = &done.stages[0].items[0] else {
+    let Action::Write(Write {
+        verb: Verb::Delete { .. },
+        precondition,
+        ..
+    }) = &done.stages[0].items[0]
+    else {
         panic!()
     };
     assert_eq!(precondition.resource_version.as_deref(), Some("5"));
@@ -188,7 +193,10 @@ fn a_deletion_that_comes_too_late_is_no_failure_of_the_status() {
     ] {
         let store = store(deployment(3, complete(3)), sets());
         let run = run_with(&store, |action| match action {
-            Action::Delete { .. } => refused(code, reason),
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
+                ..
+            }) => refused(code, reason),
             other => granted(other),
         });
         assert_eq!(run.stage_names(), stages, "{reason}");

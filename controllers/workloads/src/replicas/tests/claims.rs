@@ -9,7 +9,12 @@ fn stray(name: &str) -> Pod {
 /// The patches of the claim stage, by pod.
 fn patches(played: &Played) -> Vec<(String, Value)> {
     let patch = |action: &Action| match action {
-        Action::Patch { target, body, .. } => (target.name.to_string(), json_of(body.json())),
+        Action::Write(Write {
+            verb: Verb::StrategicPatch,
+            target,
+            body,
+            ..
+        }) => (target.name.to_string(), json_of(body.json())),
         other => panic!("{other:?}"),
     };
     played.stage("claim").items.iter().map(patch).collect()
@@ -182,7 +187,7 @@ fn a_replication_controller_adopts_in_its_own_name() {
     let played =
         play_with::<ReplicationControllerKind>(ReplicasSettings::default(), &store, |_, action| {
             match action {
-                Action::Ask { .. } => {
+                Action::Read(read) if is_get(read) => {
                     let live = live(json!({"metadata": {"uid": "rc-1"}}));
                     Answer::Read(Opaque::new(&live.to_string()).unwrap())
                 }

@@ -6,7 +6,7 @@ mod storms;
 mod worlds;
 
 use flyball_api::views::ReplicaSetStatus;
-use flyball_api::{Condition, Kind};
+use flyball_api::{Condition, Kind, Lossless};
 use flyball_plan::rules::pods::{is_active, is_available, is_ready, is_terminating};
 use flyball_testkit::builders::{Build, replica_set, replication_controller};
 use flyball_testkit::{Lawful, World};
@@ -144,7 +144,7 @@ fn summary<K: OnTrial>(object: &K::Object, world: &World) -> String {
         available_replicas,
         conditions,
         ..
-    } = &*owner.status;
+    } = &**owner.status;
     let name = owner.meta.object_name();
     format!(
         "{name} has {active}, ready {ready_replicas}, available {available_replicas}, {conditions:?}"
@@ -162,7 +162,7 @@ fn is_as_desired<K: OnTrial>(object: &K::Object, world: &World) -> Result<(), St
     if owner.status.observed_generation != owner.meta.generation {
         return Err(format!("{name} has not observed its own generation"));
     }
-    let is_failure = |condition: &Condition| condition.kind == "ReplicaFailure";
+    let is_failure = |condition: &Lossless<Condition>| condition.kind == "ReplicaFailure";
     if owner.status.conditions.iter().any(is_failure) {
         return Err(format!("{name} still says that it fails"));
     }

@@ -7,7 +7,7 @@ fn bodies(actions: &Actions) -> Vec<&str> {
         .items
         .iter()
         .map(|action| match action {
-            Action::Create { body, .. } => body.json(),
+            Action::Write(write) if write.is_create() => write.body.json(),
             other => panic!("{other:?}"),
         })
         .collect()
@@ -190,11 +190,11 @@ fn deletes_unready_pods_before_ready_ones_and_tells_of_each() {
 #[test]
 fn deletes_the_incarnation_that_was_judged() {
     let played = sync(&store(set(0, json!({})), [pod("a")]));
-    let Action::Delete {
+    let Action::Write(Write {
+        verb: Verb::Delete { propagation, .. },
         precondition,
-        propagation,
         ..
-    } = &played.stage("delete").items[0]
+    }) = &played.stage("delete").items[0]
     else {
         panic!("no delete");
     };
@@ -266,9 +266,14 @@ fn a_failed_delete_is_told_written_and_tried_again() {
         [pod("a"), pod("b")],
     );
     let played = play(&store, |stage, action| match (stage, action) {
-        ("delete", Action::Delete { target, .. }) if target.name.name == "a" => {
-            failed(500, "InternalError", "etcd is away")
-        }
+        (
+            "delete",
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
+                target,
+                ..
+            }),
+        ) if target.name.name == "a" => failed(500, "InternalError", "etcd is away"),
         _ => granted(action),
     });
     assert_eq!(

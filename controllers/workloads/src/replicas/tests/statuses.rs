@@ -60,18 +60,20 @@ fn a_status_is_written_with_all_metadata_and_only_onto_the_state_that_was_seen()
     ));
     assert_eq!(played.stages(), ["tell"]);
     let [
-        Action::Update {
+        Action::Write(Write {
+            verb: Verb::Update,
             target,
             subresource,
             precondition,
             body,
-        },
+            ..
+        }),
     ] = &played.stage("tell").items[..]
     else {
         panic!("{:?}", played.stages);
     };
     assert_eq!((target.kind, &target.name), (ReplicaSet::KIND, &key()));
-    assert_eq!(*subresource, Subresource::Status);
+    assert_eq!(*subresource, Subresource::STATUS);
     let unchanged = Precondition {
         uid: Some("set-1".into()),
         resource_version: Some("7".into()),
@@ -168,9 +170,12 @@ fn a_failed_write_is_done_once_more_onto_the_newest_state() {
         _ => granted(action),
     });
     assert_eq!(played.stages(), ["tell", "refresh", "tell-again"]);
-    let Action::Update {
-        precondition, body, ..
-    } = &played.stage("tell-again").items[0]
+    let Action::Write(Write {
+        verb: Verb::Update,
+        precondition,
+        body,
+        ..
+    }) = &played.stage("tell-again").items[0]
     else {
         panic!("no update");
     };

@@ -9,7 +9,7 @@ use crate::{ListRequest, WatchRequest};
 
 pub(super) type State = BTreeMap<String, Thing>;
 
-/// All that ever happened to one kind.
+/// All that ever happened to one kind, in the present history.
 #[derive(Default)]
 pub(super) struct Server {
     pub(super) version: u64,
@@ -17,10 +17,10 @@ pub(super) struct Server {
     pub(super) compacted: u64,
     /// Whether lists can be streamed.
     streams: bool,
-    /// Whether lists of any state are paged too.
-    pages_always: bool,
-    /// How many versions behind the answer to a list of any acceptable state may be.
+    /// How many versions behind the answer to a list that is not consistent may be.
     pub(super) lag: u64,
+    /// How often the server was restored from a backup.
+    pub(super) restores: u64,
     history: Vec<(u64, &'static str, Thing)>,
 }
 
@@ -33,11 +33,10 @@ pub(super) struct Stream {
 }
 
 impl Server {
-    pub(super) fn new(streams: bool, pages_always: bool) -> Self {
+    pub(super) fn new(streams: bool) -> Self {
         Self {
             version: 1,
             streams,
-            pages_always,
             ..Self::default()
         }
     }
@@ -58,13 +57,25 @@ impl Server {
         state
     }
 
+    /// Goes back to an older version. What happened since then did not happen.
+    pub(super) fn restore(&mut self, versions_back: u64) {
+        self.version = self.version.saturating_sub(versions_back).max(1);
+        self.history.retain(|(at, ..)| *at <= self.version);
+        self.compacted = self.compacted.min(self.version);
+        self.restores += 1;
+    }
+
     pub(super) fn put(&mut self, name: &str) {
         self.version += 1;
         let (kind, uid) = match self.state().get(name) {
             Some(known) => ("MODIFIED", known.uid.to_string()),
-            None => ("ADDED", format!("{name}-{}", self.version)),
+            None => (
+                "ADDED",
+                format!("{name}-{}-{}", self.version, self.restores),
+            ),
         };
-        let owner = ["x", "y"][self.version as usize % 2];
+        // Another history has another state at the same version.
+        let owner = ["x", "y"][(self.version + self.restores) as usize % 2];
         let thing = Thing::new("n", name)
             .uid(&uid)
             .at(self.version)
@@ -124,6 +135,7 @@ impl Server {
             .as_deref()
             .and_then(|token| token.split_once(':'));
         let any_state = request.resource_version.as_deref() == Some("0");
+        assert!(!any_state, "a list that any state would satisfy");
         let (version, from) = match (token, request.resource_version.as_deref()) {
             (Some((version, from)), _) => (self.check(version)?, from.parse().unwrap()),
             (None, None) => (self.version, 0),
@@ -135,14 +147,14 @@ impl Server {
                 )
             }
         };
-        let paged = request.limit.is_some() && (!any_state || self.pages_always);
         let state = self.state_at(version);
         let things: Vec<_> = state.values().map(Thing::json).collect();
-        let to = if paged {
-            (from + 2).min(things.len())
-        } else {
-            things.len()
+        let to = match request.limit {
+            Some(_) => (from + 2).min(things.len()),
+            None => things.len(),
         };
+        // The token may be from another history.
+        let from = to.min(from);
         let more = if to < things.len() {
             format!("{version}:{to}")
         } else {

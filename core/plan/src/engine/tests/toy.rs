@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{Labels, Meta, ObjectName, Timestamp, Uid};
+use flyball_api::{
+    ApiError, Labels, LeanMeta, ObjectName, Status, StatusCause, StatusDetails, Timestamp, Uid,
+};
 use flyball_informer::{Change, Snapshot, SnapshotBuilder, Watch};
 
 use crate::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Round, Sight, Step,
-    Target,
+    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Read, Report, Round, Sight, Step,
+    Target, Write,
 };
 
 pub(super) struct Toy;
@@ -56,6 +58,9 @@ impl Controller for Toy {
             Some("loop") => Step::Do(create()),
             Some("confirm") if answers.stage("confirm").is_none() => Step::Do(confirm()),
             Some("wait") => Step::rest_for(Duration::from_secs(30), report),
+            Some("conflict") => Step::retry(&answered(409, "Conflict", ""), report),
+            Some("invalid") => Step::retry(&answered(422, "Invalid", "spec.replicas"), report),
+            Some("denied") => Step::retry(&answered(422, "Invalid", ""), report),
             Some("error") => Step::retry("it is broken", report),
             _ => Step::rest(report),
         }
@@ -71,10 +76,7 @@ impl Controller for Toy {
 
 /// Asks for two owners.
 fn confirm() -> Actions {
-    let ask = |name: &str| Action::Confirm {
-        target: owner(name),
-        uid: Uid::new(name),
-    };
+    let ask = |name: &str| Read::exists(owner(name), Uid::new(name)).into();
     Actions::together("confirm", vec![ask("one"), ask("two")])
 }
 
@@ -86,28 +88,21 @@ pub(super) fn owner(name: &str) -> Target {
 }
 
 fn create() -> Actions {
-    let (kind, namespace, body) = (Pod::KIND, "shop".into(), Body::new("{}"));
-    Actions::in_order(
-        "create",
-        vec![Action::Create {
-            kind,
-            namespace,
-            body,
-        }],
-    )
+    let create = Write::create(Pod::KIND, "shop", Body::new("{}"));
+    Actions::in_order("create", vec![create.into()])
 }
 
 /// A ReplicaSet that makes its syncs do this.
 pub(super) fn set(name: &str, what: &str) -> Arc<ReplicaSet> {
-    let metadata = Meta {
+    let metadata = LeanMeta {
         name: name.into(),
         namespace: "shop".into(),
         uid: Uid::new(name),
         annotations: Labels::from_iter([("do", what)]),
-        ..Meta::default()
+        ..LeanMeta::default()
     };
     Arc::new(ReplicaSet {
-        metadata,
+        metadata: metadata.into(),
         ..ReplicaSet::default()
     })
 }
@@ -131,4 +126,18 @@ pub(super) fn at(ms: u64) -> Now {
         monotonic,
         wall: Timestamp::UNIX_EPOCH.saturating_add(monotonic),
     }
+}
+
+/// An answer of the server that names a field, or none.
+fn answered(code: u16, reason: &str, field: &str) -> ApiError {
+    let mut status = Status::failure(code, reason, "no");
+    let cause = StatusCause {
+        field: field.into(),
+        ..StatusCause::default()
+    };
+    status.details = Some(StatusDetails {
+        causes: vec![cause],
+        ..StatusDetails::default()
+    });
+    ApiError::from_status(status)
 }

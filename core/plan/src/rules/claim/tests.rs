@@ -1,36 +1,37 @@
 use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{ApiError, Opaque, Timestamp};
+use serde_json::Value;
 
 use super::*;
-use crate::{Actions, lint};
+use crate::{Actions, Question, Subresource, Verb, lint};
 
-fn meta(name: &str, namespace: &str) -> Meta {
-    Meta {
+fn meta(name: &str, namespace: &str) -> LeanMeta {
+    LeanMeta {
         name: name.into(),
         namespace: namespace.into(),
         uid: Uid::new(&format!("{name}-uid")),
-        ..Meta::default()
+        ..LeanMeta::default()
     }
 }
 
-fn parent() -> Meta {
+fn parent() -> LeanMeta {
     meta("web", "shop")
 }
 
-fn deleting(mut meta: Meta) -> Meta {
+fn deleting(mut meta: LeanMeta) -> LeanMeta {
     meta.deletion_timestamp = Some(Timestamp::UNIX_EPOCH);
     meta
 }
 
 /// A pod with these owners; `true` marks the controller.
-fn child(owners: &[(&str, bool)]) -> Meta {
+fn child(owners: &[(&str, bool)]) -> LeanMeta {
     let owner = |(name, controller): &(&str, bool)| {
         let uid = Uid::new(&format!("{name}-uid"));
         let mut owner = OwnerReference::controller_of(ReplicaSet::KIND, name, &uid);
         owner.controller = Some(*controller);
         owner
     };
-    Meta {
+    LeanMeta {
         owner_references: owners.iter().map(owner).collect(),
         ..meta("web-1", "shop")
     }
@@ -138,7 +139,7 @@ fn decides_as_upstreams_claim_object_does() {
         // The same name made anew is another parent.
         (
             "of a namesake",
-            Meta {
+            LeanMeta {
                 uid: Uid::new("new"),
                 ..parent()
             },
@@ -154,15 +155,17 @@ fn decides_as_upstreams_claim_object_does() {
 
 fn body_of(action: &Action) -> Value {
     assert_eq!(lint(&Actions::in_order("claim", vec![action.clone()])), []);
-    let Action::Patch {
+    let write = action.write().expect("a write");
+    assert_eq!(
+        (write.verb, write.subresource),
+        (Verb::StrategicPatch, Subresource::NONE)
+    );
+    let Write {
         target,
         precondition,
         body,
         ..
-    } = action
-    else {
-        panic!("{action:?}")
-    };
+    } = write;
     assert_eq!(
         (target.kind, target.name.to_string().as_str()),
         (Pod::KIND, "shop/web-1")
@@ -173,7 +176,10 @@ fn body_of(action: &Action) -> Value {
 
 #[test]
 fn an_adoption_names_the_incarnation_and_adds_one_controller() {
-    let body = body_of(&adopt(ReplicaSet::KIND, &parent(), Pod::KIND, &child(&[])));
+    let orphan = child(&[]);
+    let incarnation = Precondition::incarnation(&orphan);
+    let adopt = adopt(ReplicaSet::KIND, &parent(), Pod::KIND, &orphan, incarnation);
+    let body = body_of(&adopt);
     let owner = serde_json::json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web",
         "uid": "web-uid", "controller": true, "blockOwnerDeletion": true});
     let expected =
@@ -183,7 +189,9 @@ fn an_adoption_names_the_incarnation_and_adds_one_controller() {
 
 #[test]
 fn a_release_names_the_incarnation_and_takes_one_owner_off() {
-    let body = body_of(&release(&parent().uid, Pod::KIND, &child(&[("web", true)])));
+    let ours = child(&[("web", true)]);
+    let incarnation = Precondition::incarnation(&ours);
+    let body = body_of(&release(&parent().uid, Pod::KIND, &ours, incarnation));
     let owner = serde_json::json!({"$patch": "delete", "uid": "web-uid"});
     let expected =
         serde_json::json!({"metadata": {"uid": "web-1-uid", "ownerReferences": [owner]}});
@@ -213,11 +221,12 @@ fn adoption_needs_the_servers_word_that_the_parent_lives() {
     assert!(may_adopt::<ReplicaSet>(&parent(), &failed).is_err());
     assert!(may_adopt::<ReplicaSet>(&parent(), &Answer::Skipped).is_err());
     assert!(may_adopt::<ReplicaSet>(&parent(), &read("[]")).is_err());
-    let Action::Ask { target } = recheck(ReplicaSet::KIND, &parent()) else {
+    let recheck = recheck(ReplicaSet::KIND, &parent());
+    let Some(Question::Get { target, .. }) = recheck.read().map(|read| &read.question) else {
         panic!("no read")
     };
     assert_eq!(
-        (target.kind, target.name),
-        (ReplicaSet::KIND, parent().object_name())
+        (target.kind, &target.name),
+        (ReplicaSet::KIND, &parent().object_name())
     );
 }

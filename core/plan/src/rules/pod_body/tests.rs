@@ -4,12 +4,12 @@ use super::*;
 
 const REPLICA_SET: Kind = Kind::namespaced("apps", "v1", "ReplicaSet", "replicasets");
 
-fn owner(name: &str) -> Meta {
-    Meta {
+fn owner(name: &str) -> LeanMeta {
+    LeanMeta {
         name: name.into(),
         namespace: "shop".into(),
         uid: "u-1".into(),
-        ..Meta::default()
+        ..LeanMeta::default()
     }
 }
 

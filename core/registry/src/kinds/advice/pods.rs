@@ -2,13 +2,13 @@
 //!
 //! Upstream: `pkg/api/pod/warnings.go`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use flyball_api::Quantity;
 use serde_json::Value;
 
 use super::node_label;
-use super::paths;
+use super::{paths, ports};
 use crate::kinds::{ip, label_value_mistakes};
 
 const NO_SELECTOR: &str = "a null labelSelector results in matching no pod";
@@ -82,7 +82,7 @@ pub(super) fn warnings(path: &str, pod: &Value) -> Vec<String> {
     for (place, container) in containers(path, spec) {
         of_container(path, &place, container, pod, &mut told);
     }
-    ports(path, spec, &mut told);
+    ports::warn(containers(path, spec), &mut told);
     if spec["terminationGracePeriodSeconds"]
         .as_i64()
         .is_some_and(|seconds| seconds < 0)
@@ -288,61 +288,6 @@ fn of_container(path: &str, place: &str, container: &Value, pod: &Value, told: &
             told.push(format!(
                 "{place}.env[{at}]: hides previous definition of {name:?}, which may be dropped when using apply"
             ));
-        }
-    }
-}
-
-fn ports(path: &str, spec: &Value, told: &mut Vec<String>) {
-    let all: Vec<(String, &Value)> = containers(path, spec)
-        .into_iter()
-        .flat_map(|(place, container)| {
-            items(&container["ports"]).map(move |(at, port)| (format!("{place}.ports[{at}]"), port))
-        })
-        .collect();
-    let number = |port: &Value, field: &str| port[field].as_i64().unwrap_or_default();
-    for (at, (place, port)) in all.iter().enumerate() {
-        let (host_ip, host_port) = (text(port, "hostIP"), number(port, "hostPort"));
-        if !host_ip.is_empty() && host_port == 0 {
-            told.push(format!(
-                "{place}: hostIP set without hostPort: {{Name:{} HostPort:0 ContainerPort:{} Protocol:{} \
-                 HostIP:{host_ip}}}",
-                text(port, "name"),
-                number(port, "containerPort"),
-                text(port, "protocol"),
-            ));
-        }
-        for (other_place, other) in all.iter().take(at) {
-            let is_same = number(port, "containerPort") == number(other, "containerPort")
-                && text(port, "protocol") == text(other, "protocol");
-            if !is_same {
-                continue;
-            }
-            let (other_ip, other_port) = (text(other, "hostIP"), number(other, "hostPort"));
-            let how = if host_ip == other_ip && host_port == other_port {
-                "duplicate"
-            } else if host_port == 0 || other_port == 0 {
-                "overlapping"
-            } else if host_port == other_port && host_ip.is_empty() != other_ip.is_empty() {
-                "dangerously ambiguous"
-            } else {
-                continue;
-            };
-            told.push(format!("{place}: {how} port definition with {other_place}"));
-        }
-    }
-    let mut named: BTreeMap<&str, &String> = BTreeMap::new();
-    for (place, port) in &all {
-        let name = text(port, "name");
-        if name.is_empty() {
-            continue;
-        }
-        if let Some(other) = named.get(name) {
-            told.push(format!(
-                "{place}: duplicate port name {name:?} with {other}, services and probes that select ports by name \
-                 will use {other}"
-            ));
-        } else {
-            named.insert(name, place);
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Upstream: `validateCustomResourceConversion`, `apiserver/pkg/util/webhook/validation.go`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::field_error::FieldError;
@@ -157,9 +159,10 @@ pub(in crate::kinds) fn check_reviews(
     if listed.is_empty() {
         return errors.push(FieldError::required(path, missing));
     }
+    let mut seen = BTreeSet::new();
     for (at, version) in listed.iter().enumerate() {
         let place = format!("{path}[{at}]");
-        if listed.iter().take(at).any(|before| before == version) {
+        if !seen.insert(version.as_str().unwrap_or_default()) {
             errors.push(FieldError::invalid(
                 place,
                 version.clone(),

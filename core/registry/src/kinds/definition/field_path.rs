@@ -2,6 +2,8 @@
 //!
 //! Upstream: `ValidFieldPath` in `apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::field_error::{FieldError, Mistake};
@@ -16,7 +18,7 @@ pub(super) fn check_selectable(
     path: &str,
     errors: &mut Vec<FieldError>,
 ) {
-    let mut seen: Vec<Vec<String>> = Vec::new();
+    let mut seen: BTreeSet<Vec<String>> = BTreeSet::new();
     for (at, field) in fields.iter().enumerate() {
         let place = format!("{path}[{at}].jsonPath");
         let way = field["jsonPath"].as_str().unwrap_or_default();
@@ -53,7 +55,7 @@ pub(super) fn check_selectable(
                 mistake: Mistake::Duplicate(way.into()),
                 detail: String::new(),
             }),
-            false => seen.push(steps),
+            false => drop(seen.insert(steps)),
         }
     }
     if seen.len() > SELECTABLE_MAX {

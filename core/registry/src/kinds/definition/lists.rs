@@ -1,8 +1,10 @@
 //! What is asked of how a schema says that lists and maps merge.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::field_error::FieldError;
+use crate::field_error::{FieldError, ListErrors};
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
@@ -102,7 +104,9 @@ fn check_map(
         ));
         return;
     }
-    for (at, key) in keys.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    let mut shown = ListErrors::of(keys.len());
+    for key in keys {
         let name = key.as_str().unwrap_or_default();
         match items["properties"].get(name) {
             Some(of) if matches!(of["type"].as_str(), Some("array" | "object")) => {
@@ -112,6 +116,7 @@ fn check_map(
                 errors.push(FieldError::invalid(place, kind, detail));
             }
             Some(_) => {}
+            None if !shown.take() => {}
             None => {
                 let detail = "entries must all be names of item properties";
                 errors.push(FieldError::invalid(
@@ -121,7 +126,7 @@ fn check_map(
                 ));
             }
         }
-        if keys.iter().take(at).any(|before| before == key) {
+        if !seen.insert(name) && shown.take() {
             let detail = "must not contain duplicate entries";
             errors.push(FieldError::invalid(
                 of_keys.clone(),

@@ -1,10 +1,12 @@
 //! What is asked of the versions of a definition, and of what they have in common.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::hoisted::{Hoisted, Part};
 use super::{field_path, go_json, schema};
-use crate::field_error::{FieldError, Mistake};
+use crate::field_error::{FieldError, ListErrors, Mistake};
 use crate::kinds::NameRule;
 use crate::names::mistakes;
 use crate::object::{Object, at};
@@ -213,16 +215,19 @@ pub(super) fn stored(definition: &Object, errors: &mut Vec<FieldError>) {
     }
     let versions = at(definition, "spec.versions").as_array();
     let versions = versions.map_or(&[][..], Vec::as_slice);
-    let mut seen: Vec<&str> = Vec::new();
+    let kept: BTreeSet<&str> = stored.iter().filter_map(Value::as_str).collect();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut shown = ListErrors::of(stored.len());
     for version in versions {
         let name = version["name"].as_str().unwrap_or_default();
-        let is_stored = stored.iter().any(|one| one.as_str() == Some(name));
+        let is_stored = kept.contains(name);
         // Each stored version counts for one of the versions only.
-        if version["storage"] == true && (!is_stored || seen.contains(&name)) {
+        let is_told = version["storage"] == true && (!is_stored || seen.contains(&name));
+        if is_told && shown.take() {
             let detail = format!("must have the storage version {name}");
             errors.push(FieldError::invalid(place, value.clone(), detail));
         }
-        seen.push(name);
+        seen.insert(name);
     }
     for (at, name) in stored.iter().enumerate() {
         let name = name.as_str().unwrap_or_default();

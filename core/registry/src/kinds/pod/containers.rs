@@ -175,11 +175,7 @@ fn check_one(spec: &Spot, container: &Spot, volumes: &Volumes, errors: &mut Erro
     checks::one_of(&container.get("imagePullPolicy"), policies, errors);
     let resources = container.get("resources");
     quantities::check_requirements(&resources, quantities::Asker::Container, errors);
-    quantities::check_claims(
-        &resources.get("claims"),
-        &spec.get("resourceClaims"),
-        errors,
-    );
+    quantities::check_claims(&resources.get("claims"), &volumes.claims, errors);
     let policy = spec.get("restartPolicy").text();
     restarts::check_resize(&container.get("resizePolicy"), policy, errors);
     let host_users = spec.get("hostUsers");

@@ -2,7 +2,7 @@
 //!
 //! Upstream: `pkg/apis/core/validation/validation.go`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::field_error::{FieldError, Mistake};
 use crate::kinds::NameRule;
@@ -50,9 +50,14 @@ pub(in crate::kinds) fn check_tolerations(tolerations: &Spot, errors: &mut Error
 }
 
 /// How evenly pods are spread.
-pub(super) fn check_spread(constraints: &Spot, errors: &mut Errors) {
-    let all: Vec<Spot> = constraints.items().collect();
-    for (at, constraint) in all.iter().enumerate() {
+pub(super) fn check_spread<'v>(constraints: &Spot<'_, 'v>, errors: &mut Errors) {
+    let pair = |constraint: &Spot<'_, 'v>| {
+        let key = constraint.get("topologyKey").text();
+        (key, constraint.get("whenUnsatisfiable").text())
+    };
+    let all = constraints.items().enumerate();
+    let last: BTreeMap<_, usize> = all.map(|(at, one)| (pair(&one), at)).collect();
+    for (at, constraint) in constraints.items().enumerate() {
         checks::positive(&constraint.get("maxSkew"), errors);
         let key = constraint.get("topologyKey");
         if key.is_empty() {
@@ -63,11 +68,11 @@ pub(super) fn check_spread(constraints: &Spot, errors: &mut Errors) {
         if !known.contains(&otherwise.text()) {
             errors.push(otherwise.not_supported(known));
         }
-        let is_same = |other: &Spot| {
-            other.get("topologyKey").text() == key.text()
-                && other.get("whenUnsatisfiable").text() == otherwise.text()
-        };
-        if all.iter().skip(at + 1).any(is_same) {
+        let is_again = |last: &usize| *last > at;
+        if last
+            .get(&(key.text(), otherwise.text()))
+            .is_some_and(is_again)
+        {
             let pair = format!("{{{}, {}}}", key.text(), otherwise.text());
             errors.push(FieldError {
                 field: format!("{}.{{topologyKey, whenUnsatisfiable}}", constraint.path()),
@@ -88,7 +93,7 @@ pub(super) fn check_spread(constraints: &Spot, errors: &mut Errors) {
         for policy in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
             checks::one_of_if_set(&constraint.get(policy), &["Honor", "Ignore"], errors);
         }
-        check_label_keys(constraint, errors);
+        check_label_keys(&constraint, errors);
         labels::check_selector(&constraint.get("labelSelector"), errors);
     }
 }
@@ -108,14 +113,11 @@ fn check_label_keys(term: &Spot, errors: &mut Errors) {
     let pairs = selector.get("matchLabels");
     let mut seen: BTreeSet<&str> = pairs.entries().map(|(key, _)| key.as_str()).collect();
     let expressions = selector.get("matchExpressions");
+    let places = matching.items().enumerate();
+    let places: BTreeMap<&str, usize> = places.map(|(at, one)| (one.text(), at)).collect();
     for expression in expressions.items() {
         let key = expression.get("key").text();
-        let place = matching
-            .items()
-            .enumerate()
-            .filter(|(_, one)| one.text() == key)
-            .last();
-        if let Some((at, _)) = place.filter(|_| seen.contains(key)) {
+        if let Some(at) = places.get(key).filter(|_| seen.contains(key)) {
             // Upstream leaves out which list it is.
             let field = format!("{}[{at}]", term.path());
             let why = "exists in both matchLabelKeys and labelSelector";
@@ -123,8 +125,9 @@ fn check_label_keys(term: &Spot, errors: &mut Errors) {
         }
         seen.insert(key);
     }
+    let other: BTreeSet<&str> = other.items().map(|one| one.text()).collect();
     for key in matching.items() {
-        if other.items().any(|one| one.text() == key.text()) {
+        if other.contains(key.text()) {
             errors.push(key.invalid("exists in both matchLabelKeys and mismatchLabelKeys"));
         }
     }

@@ -48,8 +48,13 @@ const SOURCES: [&str; 30] = [
     "image",
 ];
 
-/// The volumes without mistakes, by name: those that can be mounted.
-pub(super) struct Volumes<'v>(BTreeMap<&'v str, &'v Value>);
+/// What containers can name of their pod.
+pub(super) struct Volumes<'v> {
+    /// The volumes without mistakes, by name: those that can be mounted.
+    sound: BTreeMap<&'v str, &'v Value>,
+    /// The names of the resource claims.
+    pub(super) claims: BTreeSet<&'v str>,
+}
 
 impl<'v> Volumes<'v> {
     /// Looks at all volumes of a pod; a template has no name from which names of claims would follow.
@@ -85,7 +90,12 @@ impl<'v> Volumes<'v> {
                 errors.push(claim.invalid(why));
             }
         }
-        Self(sound)
+        let claims = spec.get("resourceClaims");
+        let claims = claims.items().map(|claim| claim.get("name").text());
+        Self {
+            sound,
+            claims: claims.filter(|name| !name.is_empty()).collect(),
+        }
     }
 
     /// What a container mounts, as files or as devices.
@@ -94,21 +104,22 @@ impl<'v> Volumes<'v> {
             container.get("volumeMounts"),
             container.get("volumeDevices"),
         );
+        let (device_names, device_paths) = (texts(&devices, "name"), texts(&devices, "devicePath"));
         let mut paths = BTreeSet::new();
         for mount in mounts.items() {
             let (name, path) = (mount.get("name"), mount.get("mountPath"));
             checks::required(&name, errors);
-            if !self.0.contains_key(name.text()) {
+            if !self.sound.contains_key(name.text()) {
                 errors.push(name.not_found());
             }
             checks::required(&path, errors);
             if !paths.insert(path.text()) {
                 errors.push(path.invalid("must be unique"));
             }
-            if has(&devices, "name", name.text()) {
+            if device_names.contains(name.text()) {
                 errors.push(name.invalid("must not already exist in volumeDevices"));
             }
-            if has(&devices, "devicePath", path.text()) {
+            if device_paths.contains(path.text()) {
                 errors.push(path.invalid("must not already exist as a path in volumeDevices"));
             }
             check_inner_paths(&mounts, &mount, errors);
@@ -118,6 +129,7 @@ impl<'v> Volumes<'v> {
     }
 
     fn check_devices(&self, mounts: &Spot, devices: &Spot, errors: &mut Errors) {
+        let (mount_names, mount_paths) = (texts(mounts, "name"), texts(mounts, "mountPath"));
         let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
         for device in devices.items() {
             let (name, path) = (device.get("name"), device.get("devicePath"));
@@ -125,7 +137,7 @@ impl<'v> Volumes<'v> {
             if names.contains(name.text()) {
                 errors.push(name.invalid("must be unique"));
             }
-            match self.0.get(name.text()) {
+            match self.sound.get(name.text()) {
                 None => errors.push(name.not_found()),
                 Some(volume)
                     if volume["persistentVolumeClaim"].is_null()
@@ -146,10 +158,10 @@ impl<'v> Volumes<'v> {
             } else {
                 paths.insert(path.text());
             }
-            if has(mounts, "name", name.text()) {
+            if mount_names.contains(name.text()) {
                 errors.push(name.invalid("must not already exist in volumeMounts"));
             }
-            if has(mounts, "mountPath", path.text()) {
+            if mount_paths.contains(path.text()) {
                 errors.push(path.invalid("must not already exist as a path in volumeMounts"));
             }
             if !name.is_empty() {
@@ -159,8 +171,9 @@ impl<'v> Volumes<'v> {
     }
 }
 
-fn has(list: &Spot, field: &'static str, text: &str) -> bool {
-    list.items().any(|item| item.get(field).text() == text)
+/// The texts of a field of all items.
+fn texts<'v>(list: &Spot<'_, 'v>, field: &'static str) -> BTreeSet<&'v str> {
+    list.items().map(|item| item.get(field).text()).collect()
 }
 
 /// Paths inside of a volume, which upstream tells of as fields of the list.

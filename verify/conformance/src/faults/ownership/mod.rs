@@ -13,4 +13,4 @@ pub(super) use nonsense::check as nonsense;
 pub(super) use stale::check as stale;
 
 /// The only controller that is put to the test here.
-const CONTROLLERS: &[&str] = &["garbage-collector-controller"];
+pub(super) const CONTROLLERS: &[&str] = &["garbage-collector-controller"];

@@ -46,6 +46,9 @@ impl Relay {
             .is_some_and(|query| query.contains("watch=true") || query.contains("watch=1"));
         let reads_all = head.method == Method::GET && is_collection;
         let mood = self.shared.mood.borrow().clone();
+        if reads_all && let Some(seconds) = mood.overload_of(&resource) {
+            return Ok(too_many_requests(seconds));
+        }
         if reads_all
             && let Some(answer) = mood
                 .mischief_for(&resource)
@@ -97,13 +100,13 @@ impl Relay {
             let (sender, receiver) = mpsc::unbounded_channel();
             let (delayed, lines) = mpsc::unbounded_channel();
             let pump = Pump {
-                resource,
+                resource: resource.clone(),
                 grafts,
                 mood: self.shared.mood.clone(),
                 to: sender,
             };
             tokio::spawn(pump.run(upstream));
-            tokio::spawn(delay(receiver, delayed, self.shared.mood.clone()));
+            tokio::spawn(delay(receiver, delayed, resource, self.shared.mood.clone()));
             stream(lines)
         } else {
             let bytes = upstream.collect().await?.to_bytes();
@@ -128,6 +131,16 @@ impl Relay {
     }
 }
 
+/// The answer of a server that has too much to do.
+fn too_many_requests(seconds: &'static str) -> Answer {
+    let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","message":"the harness says later","code":429}"#;
+    let code = StatusCode::TOO_MANY_REQUESTS;
+    let mut answer = super::mischief::answer(code, "application/json", status);
+    let seconds = http::HeaderValue::from_static(seconds);
+    answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+    answer
+}
+
 /// Carries a watch from the server to the queue of the delayed, with mischief in between.
 struct Pump {
     resource: String,
@@ -141,6 +154,9 @@ impl Pump {
         let mut line = Vec::new();
         let mut news = true;
         loop {
+            if news && self.mood.borrow().overload_of(&self.resource).is_some() {
+                return;
+            }
             if news {
                 let mischief = self.mood.borrow_and_update().mischief_for(&self.resource);
                 if let Some(mischief) = mischief
@@ -185,12 +201,13 @@ impl Pump {
 async fn delay(
     mut from: mpsc::UnboundedReceiver<Bytes>,
     to: mpsc::UnboundedSender<Bytes>,
+    resource: String,
     mood: watch::Receiver<Mood>,
 ) {
     let (stamped, mut due) = mpsc::unbounded_channel::<(Instant, Bytes)>();
     let stamping = async {
         while let Some(chunk) = from.recv().await {
-            let lag: Duration = mood.borrow().watch_lag;
+            let lag: Duration = mood.borrow().lag_of(&resource);
             if stamped.send((Instant::now() + lag, chunk)).is_err() {
                 return;
             }

@@ -14,7 +14,7 @@ fn deed(verb: &'static str, kind: Kind, name: &str, sent: Value) -> Deed {
         verb,
         kind,
         object: ObjectName::new("default", name),
-        subresource: Subresource::None,
+        subresource: Subresource::NONE,
         sent: Some(Body::of(&sent)),
         error: None,
     }
@@ -22,7 +22,7 @@ fn deed(verb: &'static str, kind: Kind, name: &str, sent: Value) -> Deed {
 
 fn status(kind: Kind, name: &str, status: Value) -> Deed {
     Deed {
-        subresource: Subresource::Status,
+        subresource: Subresource::STATUS,
         ..deed("update", kind, name, json!({ "status": status }))
     }
 }
@@ -63,10 +63,16 @@ fn what_one_controller_does_several_times_in_a_row_is_one_line() {
         let deed = status(PODS, name, ready.clone());
         decision("simulated-pod-controller", vec![deed])
     };
-    let bind = decision(
-        "kube-scheduler",
-        vec![deed("bind", PODS, "web-1-c", json!("node-1"))],
-    );
+    let binding = Deed {
+        subresource: Subresource::BINDING,
+        ..deed(
+            "create",
+            PODS,
+            "web-1-c",
+            json!({"kind": "Binding", "target": {"kind": "Node", "name": "node-1"}}),
+        )
+    };
+    let bind = decision("kube-scheduler", vec![binding]);
     assert_eq!(
         told(&[
             kubelet("web-1-a"),

@@ -157,20 +157,27 @@ fn judge<K: OnTrial>(moment: Moment<'_>, slack: &mut Slack) -> Result<(), String
         .error()
         .is_some_and(|error| error.class() == Class::Timeout);
     match (action, answer) {
-        (Action::Create { .. }, Answer::Failed(_)) => {
+        (Action::Write(write), Answer::Failed(_)) if write.is_create() => {
             slack.refused = true;
             slack.creates_lost += usize::from(lost);
         }
-        (Action::Delete { .. }, Answer::Failed(_)) => {
+        (
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
+                ..
+            }),
+            Answer::Failed(_),
+        ) => {
             slack.refused = true;
             slack.deletes_lost += usize::from(lost);
         }
         (
-            Action::Delete {
+            Action::Write(Write {
+                verb: Verb::Delete { .. },
                 target,
                 precondition,
                 ..
-            },
+            }),
             Answer::Done(_),
         ) => {
             let judged = precondition
@@ -180,7 +187,13 @@ fn judge<K: OnTrial>(moment: Moment<'_>, slack: &mut Slack) -> Result<(), String
                 .unwrap_or_default();
             deletes_its_own::<K>(world, key, target, &judged, *slack)?;
         }
-        (Action::Patch { .. }, Answer::Done(_)) => releases_what_it_may::<K>(world)?,
+        (
+            Action::Write(Write {
+                verb: Verb::StrategicPatch,
+                ..
+            }),
+            Answer::Done(_),
+        ) => releases_what_it_may::<K>(world)?,
         _ => {}
     }
     match answer {

@@ -2,14 +2,54 @@
 //!
 //! They hold every field that upstream has, because they are written back as well as read.
 
-use flyball_api::{Kind, LabelSelector, Meta, Text, null_default};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::PolicyRule;
+use super::{null_default, object};
+use crate::{Kind, LabelSelector, Meta, Text};
 
 /// The API group of roles and bindings.
-pub const GROUP: &str = "rbac.authorization.k8s.io";
+pub const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+
+/// A rule of a role: `rbacv1.PolicyRule`.
+///
+/// A request falls under it if each of its parts is in the list for it. Absent, null and empty
+/// lists are the same; an empty list matches nothing, but for `resource_names`, where it matches
+/// every name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolicyRule {
+    /// What may be done; `*` is anything.
+    #[serde(deserialize_with = "null_default")]
+    pub verbs: Vec<Text>,
+    /// The API groups of the resources; empty is the core group, `*` is any.
+    #[serde(
+        rename = "apiGroups",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub api_groups: Vec<Text>,
+    /// `pods`, `pods/log`, `*/scale`, or `*` for all resources and subresources.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub resources: Vec<Text>,
+    /// The objects meant; all if empty.
+    #[serde(
+        rename = "resourceNames",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub resource_names: Vec<Text>,
+    /// Paths that are no resources; a `*` at the end stands for any rest.
+    #[serde(
+        rename = "nonResourceURLs",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "null_default"
+    )]
+    pub non_resource_urls: Vec<Text>,
+}
 
 /// Rules that a binding can grant within a namespace.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -88,7 +128,7 @@ pub struct Subject {
     /// `User`, `Group` or `ServiceAccount`; anything else is nobody.
     #[serde(deserialize_with = "null_default")]
     pub kind: Text,
-    /// [`GROUP`] for users and groups, empty for service accounts.
+    /// [`RBAC_GROUP`] for users and groups, empty for service accounts.
     #[serde(
         skip_serializing_if = "Text::is_empty",
         deserialize_with = "null_default"
@@ -109,7 +149,7 @@ pub struct Subject {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct RoleRef {
-    /// [`GROUP`].
+    /// [`RBAC_GROUP`].
     #[serde(deserialize_with = "null_default")]
     pub api_group: Text,
     /// `Role` or `ClusterRole`.
@@ -123,7 +163,7 @@ pub struct RoleRef {
 /// Implements what informers and writers need of a view.
 macro_rules! document {
     ($view:ty, $kind:expr) => {
-        flyball_api::object!($view, $kind);
+        object!($view, $kind);
 
         impl $view {
             /// The whole object as JSON, with its kind and API version.
@@ -140,26 +180,31 @@ macro_rules! document {
     };
 }
 
-document!(Role, Kind::namespaced(GROUP, "v1", "Role", "roles"));
+document!(Role, Kind::namespaced(RBAC_GROUP, "v1", "Role", "roles"));
 document!(
     ClusterRole,
-    Kind::cluster(GROUP, "v1", "ClusterRole", "clusterroles")
+    Kind::cluster(RBAC_GROUP, "v1", "ClusterRole", "clusterroles")
 );
 document!(
     RoleBinding,
-    Kind::namespaced(GROUP, "v1", "RoleBinding", "rolebindings")
+    Kind::namespaced(RBAC_GROUP, "v1", "RoleBinding", "rolebindings")
 );
 document!(
     ClusterRoleBinding,
-    Kind::cluster(GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings")
+    Kind::cluster(
+        RBAC_GROUP,
+        "v1",
+        "ClusterRoleBinding",
+        "clusterrolebindings"
+    )
 );
 
 #[cfg(test)]
 mod tests {
-    use flyball_api::Object;
     use serde_json::json;
 
     use super::*;
+    use crate::Object;
 
     #[test]
     fn lists_may_be_null_and_a_role_without_rules_is_written_with_an_empty_list() {
@@ -179,7 +224,7 @@ mod tests {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "RoleBinding",
             "metadata": {"name": "a", "namespace": "b", "fromTheFuture": {"c": [1]}},
-            "roleRef": {"apiGroup": GROUP, "kind": "Role", "name": "d"},
+            "roleRef": {"apiGroup": RBAC_GROUP, "kind": "Role", "name": "d"},
         });
         let decoded = RoleBinding::decode(binding.to_string().as_bytes()).unwrap();
         assert_eq!(decoded.document(), binding);
