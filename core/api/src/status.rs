@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Kind;
+use crate::{Kind, Text};
 
 #[cfg(test)]
 mod tests;
@@ -276,12 +276,15 @@ impl ApiError {
     }
 
     /// What helps. A webhook or policy that refuses an object may change its mind; validation that
-    /// names a field does not.
+    /// names a field does not. The UID of a patch is a precondition, so that a refusal of it means
+    /// that the object was recreated.
     pub fn remedy(&self) -> Remedy {
         let causes = self.details().map_or(&[][..], |about| &about.causes);
+        let names = |wanted: fn(&str) -> bool| causes.iter().any(|cause| wanted(&cause.field));
         match self.class {
             Class::Conflict => Remedy::LookAgain,
-            Class::Invalid if causes.iter().any(|cause| !cause.field.is_empty()) => Remedy::Edit,
+            Class::Invalid if names(|field| field == "metadata.uid") => Remedy::LookAgain,
+            Class::Invalid if names(|field| !field.is_empty()) => Remedy::Edit,
             _ => Remedy::Retry,
         }
     }
@@ -322,6 +325,20 @@ impl ApiError {
     pub fn is_other_incarnation(&self) -> bool {
         let words = ["UID in the precondition", "UID in precondition"];
         self.is_conflict() && words.iter().any(|words| self.message().contains(words))
+    }
+
+    /// The ResourceQuota that refused a request, and the resources it has too little of. A server
+    /// says so in words only: upstream, `pkg/quota/v1` users in
+    /// `apiserver/pkg/admission/plugin/resourcequota/controller.go`.
+    pub fn exceeded_quota(&self) -> Option<(String, Vec<Text>)> {
+        let (_, quota) = self.message().split_once("exceeded quota: ")?;
+        let (name, rest) = quota.split_once(", requested: ")?;
+        let (requested, _) = rest.split_once(", used: ")?;
+        let resources = requested.split(',').filter_map(|one| one.split_once('='));
+        let resources = resources
+            .map(|(resource, _)| Text::from(resource))
+            .collect();
+        (self.code() == 403).then(|| (name.to_owned(), resources))
     }
 
     /// Whether there is already an object of this name.

@@ -62,6 +62,14 @@ impl Round {
         self.answers.iter().find_map(Answer::error)
     }
 
+    /// The namespace of the first write that failed.
+    pub fn failed_namespace(&self) -> &str {
+        let mut failed = self.writes().filter(|(_, answer)| answer.error().is_some());
+        failed
+            .next()
+            .map_or("", |(write, _)| write.target.name.namespace.as_str())
+    }
+
     /// The writes of this stage, each with its answer.
     pub fn writes(&self) -> impl Iterator<Item = (&Write, &Answer)> {
         let both = self.actions.items.iter().zip(&self.answers);

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use flyball_api::{ApiError, DecodeError, ObjectName, Remedy, Timestamp};
+use flyball_api::{ObjectName, Remedy, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 
-use crate::{Actions, Answers, Report, Sight};
+use crate::{Actions, Answers, Failure, Report, Rule, Sight, Target};
 
 /// A control loop as pure functions.
 ///
@@ -24,6 +24,14 @@ pub trait Controller: Send + 'static {
 
     /// What it sees besides the kinds it watches by name.
     const SIGHT: Sight = Sight::Named;
+
+    /// The rules that its reports name, besides [`crate::COMMON`]. Their codes are stable.
+    const RULES: &'static [Rule] = &[];
+
+    /// The object that a key stands for, so that reports can be followed from one to the next.
+    fn about(&self, _key: &Self::Key) -> Option<Target> {
+        None
+    }
 
     /// Which keys a change concerns. Asking for too many costs a sync each; too few loses a
     /// trigger.
@@ -103,7 +111,7 @@ pub enum Step {
     /// Run these, then ask again.
     Do(Actions),
     /// Nothing more to do for now.
-    Rest(Rest),
+    Rest(Box<Rest>),
 }
 
 /// The end of a sync.
@@ -118,66 +126,29 @@ pub struct Rest {
 impl Step {
     /// Rests until something changes.
     pub fn rest(report: Report) -> Self {
-        Self::Rest(Rest {
-            revisit: Revisit::OnChange,
-            report,
-        })
+        Self::rest_until(Revisit::OnChange, report)
     }
 
     /// Rests for a while.
     pub fn rest_for(delay: Duration, report: Report) -> Self {
-        Self::Rest(Rest {
-            revisit: Revisit::After(delay),
-            report,
-        })
+        Self::rest_until(Revisit::After(delay), report)
     }
 
-    /// Gives up this sync, for another try when that may help: see [`Failure`].
-    pub fn retry(error: impl Into<Failure>, report: Report) -> Self {
-        let Failure { text, remedy } = error.into();
+    /// Gives up this sync, for another try when that may help: see [`Failure`]. A report that names
+    /// no wait waits for what the failure does.
+    pub fn retry(error: impl Into<Failure>, mut report: Report) -> Self {
+        let Failure { text, remedy, wait } = error.into();
+        report.waits_for.get_or_insert(*wait);
         let revisit = match remedy {
             Remedy::Retry => Revisit::BackOff(text),
             Remedy::LookAgain => Revisit::Conflict(text),
             Remedy::Edit => Revisit::Permanent(text),
         };
-        Self::Rest(Rest { revisit, report })
+        Self::rest_until(revisit, report)
     }
-}
 
-/// Why a sync failed, and what helps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Why, for people.
-    pub text: String,
-    /// What helps.
-    pub remedy: Remedy,
-}
-
-impl From<&ApiError> for Failure {
-    fn from(error: &ApiError) -> Self {
-        Self {
-            text: error.to_string(),
-            remedy: error.remedy(),
-        }
-    }
-}
-
-impl From<String> for Failure {
-    fn from(text: String) -> Self {
-        let remedy = Remedy::Retry;
-        Self { text, remedy }
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(text: &str) -> Self {
-        text.to_owned().into()
-    }
-}
-
-impl From<DecodeError> for Failure {
-    fn from(error: DecodeError) -> Self {
-        error.to_string().into()
+    fn rest_until(revisit: Revisit, report: Report) -> Self {
+        Self::Rest(Box::new(Rest { revisit, report }))
     }
 }
 

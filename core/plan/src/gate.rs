@@ -10,16 +10,7 @@ use std::collections::HashMap;
 use flyball_api::{Kind, ObjectName, Text, Uid};
 use flyball_informer::Snapshot;
 
-use crate::{Action, Answer, Key, Precondition, Shows, Target};
-
-/// What a closed gate waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// The kind whose cache is behind.
-    pub kind: Kind,
-    /// What it has not shown yet.
-    pub what: String,
-}
+use crate::{Action, Answer, Key, Precondition, Shows, Target, Unseen};
 
 /// The writes of each key that the caches have not shown yet.
 #[derive(Debug)]
@@ -40,26 +31,19 @@ struct Pending {
 
 impl Pending {
     /// One thing that is still waited for.
-    fn first(&self) -> Option<Waiting> {
-        let version = self
-            .versions
-            .first()
-            .map(|(kind, version)| (kind, format!("own write at version {version}")));
-        let delete = || {
-            let delete = self.deletes.first();
-            delete.map(|(kind, name, _)| (kind, format!("own deletion of {name}")))
+    fn first(&self) -> Option<Unseen> {
+        let target = |kind: &Kind, name: &ObjectName| Target {
+            kind: *kind,
+            name: name.clone(),
         };
-        let change = || {
-            let change = self.changes.first();
-            change.map(|(kind, name, _, version)| {
-                (
-                    kind,
-                    format!("own change of {name} after version {version}"),
-                )
-            })
-        };
-        let (kind, what) = version.or_else(delete).or_else(change)?;
-        Some(Waiting { kind: *kind, what })
+        let version = self.versions.first();
+        let version = version.map(|(kind, version)| Unseen::Version(*kind, *version));
+        let delete = self.deletes.first();
+        let delete = delete.map(|(kind, name, _)| Unseen::Deletion(target(kind, name)));
+        let change = self.changes.first();
+        let change = change
+            .map(|(kind, name, _, version)| Unseen::Change(target(kind, name), version.clone()));
+        version.or(delete).or(change)
     }
 }
 
@@ -115,7 +99,7 @@ impl<K: Key> Gate<K> {
     }
 
     /// Whether the snapshot shows all that this key wrote; if not, what is missing.
-    pub fn check(&mut self, key: &K, snapshot: &Snapshot) -> Result<(), Waiting> {
+    pub fn check(&mut self, key: &K, snapshot: &Snapshot) -> Result<(), Box<Unseen>> {
         let Some(pending) = self.pending.get_mut(key) else {
             return Ok(());
         };
@@ -139,7 +123,7 @@ impl<K: Key> Gate<K> {
                 .is_some_and(|cached| cached.uid == uid && cached.resource_version == *version)
         });
         match pending.first() {
-            Some(waiting) => Err(waiting),
+            Some(waiting) => Err(Box::new(waiting)),
             None => {
                 self.pending.remove(key);
                 Ok(())

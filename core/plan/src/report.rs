@@ -1,25 +1,55 @@
 //! Reports: what a sync saw, which rule decided, what it waits for.
 
 use std::fmt;
+use std::time::Duration;
 
-use crate::Tally;
+use crate::{Rule, Tally, Target, Wait};
+
+/// How many objects a report explains one by one.
+pub const DETAILS_MAX: usize = 100;
 
 /// Why a sync did what it did, or did nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The rule that decided, in a few words.
-    pub rule: &'static str,
+    /// The rule that decided.
+    pub rule: Rule,
     /// What was seen, as name and value.
     pub saw: Vec<(&'static str, String)>,
     /// What must happen for anything to change; `None` when the desired state is reached.
-    pub waits_for: Option<String>,
+    pub waits_for: Option<Wait>,
+    /// Objects that wait for reasons of their own, where one sync decides about many; at most
+    /// [`DETAILS_MAX`].
+    pub details: Vec<Detail>,
+    /// When the key is looked at again, if nothing changes. The engine writes it.
+    pub again: Again,
     /// What the sync adds to the controller's own metrics.
     pub tallies: Vec<Tally>,
 }
 
+/// One of many objects that a sync decided about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// The object.
+    pub about: Target,
+    /// The rule that decided about it.
+    pub rule: Rule,
+    /// What it waits for.
+    pub waits_for: Wait,
+}
+
+/// When a key is looked at again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// When something changes.
+    #[default]
+    OnChange,
+    /// After this time, or earlier if something changes.
+    After(Duration),
+}
+
 impl Report {
     /// A report that names the deciding rule.
-    pub fn new(rule: &'static str) -> Self {
+    pub fn new(rule: Rule) -> Self {
         Self {
             rule,
             ..Self::default()
@@ -33,8 +63,15 @@ impl Report {
     }
 
     /// Says what is waited for.
-    pub fn waits_for(mut self, what: impl Into<String>) -> Self {
-        self.waits_for = Some(what.into());
+    pub fn waits_for(mut self, what: Wait) -> Self {
+        self.waits_for = Some(what);
+        self
+    }
+
+    /// Adds what single objects wait for, as many as a report holds.
+    pub fn details(mut self, details: impl IntoIterator<Item = Detail>) -> Self {
+        let room = DETAILS_MAX - self.details.len().min(DETAILS_MAX);
+        self.details.extend(details.into_iter().take(room));
         self
     }
 
@@ -47,7 +84,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rule)?;
+        f.write_str(self.rule.text)?;
         for (i, (name, value)) in self.saw.iter().enumerate() {
             f.write_str(if i == 0 { ": " } else { ", " })?;
             write!(f, "{name} {value}")?;

@@ -6,8 +6,11 @@
 //! seen does not change in between, so every line decides as it did before.
 //!
 //! ```
-//! use flyball_plan::{Flow, Pace, Read, Report, Step, Sync, Target, Write};
+//! use flyball_plan::{Flow, Pace, Read, Report, Rule, Step, Sync, Target, Write};
 //! # use flyball_api::{ObjectName, views::Pod};
+//!
+//! const GONE: Rule = Rule::new("PodGone", "the pod is gone");
+//! const DELETED: Rule = Rule::new("PodDeleted", "the pod is deleted");
 //!
 //! fn plan(sync: &Sync<'_, Pod>) -> Flow<Step> {
 //!     let target = Target::of(Pod::KIND, &sync.seen.metadata);
@@ -15,10 +18,10 @@
 //!     // finds the answer, and goes on to the next line.
 //!     let read = sync.run("read", Pace::InOrder, || vec![Read::get(target).into()])?;
 //!     if read.first_error().is_some_and(|error| error.is_not_found()) {
-//!         return Ok(Step::rest(Report::new("gone")));
+//!         return Ok(Step::rest(Report::new(GONE)));
 //!     }
 //!     sync.must("delete", || vec![Write::delete(Pod::KIND, &sync.seen.metadata).into()])?;
-//!     Ok(Step::rest(Report::new("deleted")))
+//!     Ok(Step::rest(Report::new(DELETED)))
 //! }
 //! ```
 
@@ -27,7 +30,10 @@ use std::ops::Deref;
 
 use flyball_api::{ApiError, Class, Object, Opaque, Timestamp};
 
-use crate::{Action, Actions, Answer, Answers, Pace, Read, Report, Round, StageId, Step};
+use crate::{
+    Action, Actions, Answer, Answers, Failure, Pace, Read, Report, Round, Rule, StageId, Step,
+    WRITE_FAILED, Wait,
+};
 
 /// What a part of the plan yields, or the step with which the sync ends here for now.
 pub type Flow<T> = Result<T, Step>;
@@ -100,7 +106,7 @@ impl<'a, S> Sync<'a, S> {
         let stage = stage.into();
         let round = self.run(stage, Pace::InOrder, items)?;
         match round.first_error() {
-            Some(error) => Err(failed(stage, error)),
+            Some(error) => Err(failed(stage, round.failed_namespace(), error)),
             None => Ok(round),
         }
     }
@@ -125,7 +131,7 @@ impl<'a, S> Sync<'a, S> {
                 Err(error) => Err(Step::retry(error, unread())),
             },
             Ok(Found::Nothing) => Ok(None),
-            Ok(Found::Unknown(error)) => Err(Step::retry(error, unread())),
+            Ok(Found::Unknown(failure)) => Err(Step::retry(failure, unread())),
             Err(step) => Err(step),
         }
     }
@@ -135,8 +141,8 @@ impl<'a, S> Sync<'a, S> {
         Ok(match self.ask(stage, read)? {
             Answer::Read(json) => Found::Object(json),
             Answer::Failed(error) if error.is_not_found() => Found::Nothing,
-            Answer::Failed(error) => Found::Unknown(error.to_string()),
-            _ => Found::Unknown("the question was not answered".to_owned()),
+            Answer::Failed(error) => Found::Unknown(error.into()),
+            _ => Found::Unknown("the question was not answered".into()),
         })
     }
 
@@ -167,28 +173,27 @@ pub enum Found<'a> {
     /// There is none.
     Nothing,
     /// It does not say, for this reason.
-    Unknown(String),
+    Unknown(Failure),
 }
 
 /// The end of a sync whose stage failed.
 ///
 /// A terminating namespace takes everything in it along: there is nothing left to try.
-pub fn failed(stage: impl Into<StageId>, error: &ApiError) -> Step {
-    let report = Report::new("a write failed")
+pub fn failed(stage: impl Into<StageId>, namespace: &str, error: &ApiError) -> Step {
+    let report = Report::new(WRITE_FAILED)
         .saw("stage", stage.into())
-        .saw("error", error);
+        .saw("error", error)
+        .waits_for(Wait::answer(error, namespace));
     match error.class() {
-        Class::NamespaceTerminating => {
-            Step::rest(report.waits_for("the namespace to be gone, with all that is in it"))
-        }
-        _ => Step::retry(error, report.waits_for("the next try")),
+        Class::NamespaceTerminating => Step::rest(report),
+        _ => Step::retry(error, report),
     }
 }
 
 /// The end of a sync that cannot go on for a reason other than a failed request.
-pub fn stuck(rule: &'static str, error: impl fmt::Display) -> Step {
+pub fn stuck(rule: Rule, error: impl fmt::Display) -> Step {
     let report = Report::new(rule)
         .saw("error", &error)
-        .waits_for("the next try");
+        .waits_for(Wait::RETRY);
     Step::retry(error.to_string(), report)
 }

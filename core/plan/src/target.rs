@@ -1,5 +1,7 @@
 //! What an action is about, and what must still be true of it.
 
+use std::fmt;
+
 use flyball_api::{Kind, LeanMeta, ObjectName, Text, Uid};
 
 /// The object that an action is about. A name that is empty stands for the collection.
@@ -18,10 +20,33 @@ impl Target {
         Self { kind, name }
     }
 
+    /// The namespace of this name.
+    pub fn namespace(name: &str) -> Self {
+        let kind = Kind::cluster("", "v1", "Namespace", "namespaces");
+        let name = ObjectName::new("", name);
+        Self { kind, name }
+    }
+
+    /// The ResourceQuota of this name.
+    pub fn quota(namespace: &str, name: &str) -> Self {
+        let kind = Kind::namespaced("", "v1", "ResourceQuota", "resourcequotas");
+        let name = ObjectName::new(namespace, name);
+        Self { kind, name }
+    }
+
     /// All objects of a kind in a namespace, or in all of them if it is empty.
     pub fn collection(kind: Kind, namespace: &str) -> Self {
         let name = ObjectName::new(namespace, "");
         Self { kind, name }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.name.is_empty() {
+            true => f.write_str(self.kind.plural),
+            false => write!(f, "{} {}", self.kind.kind, self.name),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 mod cascade;
 mod keys;
+mod reports;
+mod rules;
 
 use std::time::Duration;
 
@@ -186,12 +188,13 @@ async fn whoever_follows_decisions_learns_what_was_done_and_why() {
         }
     };
     let decision = timeout(Duration::from_secs(60), told).await.unwrap();
-    assert!(decision.key.starts_with("default/web-"), "{}", decision.key);
+    let key = &decision.finished.key;
+    assert!(key.starts_with("default/web-"), "{key}");
     let pods = decision.deeds.iter().filter(|deed| deed.verb == "create");
     let names: Vec<_> = pods.map(|deed| deed.object.to_string()).collect();
     assert_eq!(names.len(), 2);
     assert!(names[0].starts_with("default/web-"), "{names:?}");
-    assert!(!decision.report.rule.is_empty());
+    assert!(!decision.finished.report.rule.code.is_empty());
     plane.stop().await;
 }
 

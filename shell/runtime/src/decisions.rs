@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use flyball_api::{Kind, ObjectName};
-use flyball_plan::{Action, Actions, Answer, Body, Finished, Outcome, Report, Subresource};
+use flyball_plan::{Action, Actions, Answer, Body, Finished, Subresource};
 use tokio::sync::broadcast;
 
 /// How many decisions a slow follower may be behind.
@@ -36,14 +36,10 @@ pub struct Deed {
 pub struct Decision {
     /// The controller that decided.
     pub controller: &'static str,
-    /// The key that it decided about.
-    pub key: String,
     /// What was done, in order; live reads and events are left out.
     pub deeds: Vec<Deed>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Why.
-    pub report: Report,
+    /// How it ended, and why.
+    pub finished: Finished,
 }
 
 /// The way to the followers; cheap to clone.
@@ -74,10 +70,8 @@ impl Decisions {
         }
         let decision = Decision {
             controller,
-            key: finished.key.clone(),
             deeds,
-            outcome: finished.outcome.clone(),
-            report: finished.report.clone(),
+            finished: finished.clone(),
         };
         // A follower that left in this moment misses nothing.
         drop(self.0.send(Arc::new(decision)));

@@ -132,15 +132,19 @@ impl Loop {
                 );
             }
             Outcome::Permanent { error } => {
-                let message = "sync refused for good, waits for a change";
-                tracing::error!(controller, key, err = error, message);
+                let (message, report) = (
+                    "sync refused for good, waits for a change",
+                    &finished.report,
+                );
+                tracing::error!(controller, key, err = error, %report, message);
             }
             Outcome::GaveUp { error, failures } => {
-                tracing::error!(controller, key, err = error, failures, "sync given up");
+                let report = &finished.report;
+                tracing::error!(controller, key, err = error, failures, %report, "sync given up");
             }
             Outcome::Gated(waiting) => {
-                let (resource, what) = (waiting.kind, &waiting.what);
-                tracing::debug!(controller, key, %resource, what, "cache is behind own writes");
+                let resource = waiting.kind();
+                tracing::debug!(controller, key, %resource, what = %waiting, "cache is behind own writes");
             }
             outcome => {
                 tracing::debug!(controller, key, ?outcome, report = %finished.report, "synced");

@@ -68,6 +68,11 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("ReplicationController", "/api/v1", "replicationcontrollers"),
     ("ResourceQuota", "/api/v1", "resourcequotas"),
     ("ServiceAccount", "/api/v1", "serviceaccounts"),
+    (
+        "ValidatingWebhookConfiguration",
+        "/apis/admissionregistration.k8s.io/v1",
+        "validatingwebhookconfigurations",
+    ),
     ("Widget", "/apis/conformance.flyball.dev/v1", "widgets"),
 ];
 

@@ -65,8 +65,8 @@ pub(crate) fn said_by_plan(actions: &Actions) -> String {
 
 /// Why a controller rests, as text.
 pub(crate) fn said_by_report(report: &Report) -> String {
-    let waits = report.waits_for.as_deref().unwrap_or_default();
-    format!("rule {}\n{waits}\n", report.rule)
+    let waits = report.waits_for.as_ref().map(ToString::to_string);
+    format!("rule {}\n{}\n", report.rule.code, waits.unwrap_or_default())
 }
 
 /// Whether a kind of fault can concern a controller.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flyball_api::Kind;
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answer, Descriptor, Driver, EngineStats, Next, Now, Sight, SyncId};
+use flyball_plan::{Answer, Descriptor, Driver, EngineStats, Next, Now, Rule, Sight, SyncId};
 
 use crate::bugs::Bug;
 
@@ -65,6 +65,9 @@ fn is_shown(change: &Change, store: &Snapshot) -> bool {
 impl Driver for Seam {
     fn descriptor(&self) -> Descriptor {
         self.inner.descriptor()
+    }
+    fn rules(&self) -> &'static [Rule] {
+        self.inner.rules()
     }
     fn sight(&self) -> Sight {
         self.inner.sight()

@@ -6,7 +6,9 @@ use flyball_api::views::ConfigMap;
 use flyball_api::views::Namespace;
 use flyball_api::{Object, ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Actions, Answers, Body, Controller, Descriptor, Keys, Report, Step, Write};
+use flyball_plan::{
+    Actions, Answers, Body, Controller, Descriptor, Keys, Report, Rule, Step, Write,
+};
 use flyball_sim::{Edit, Part, Sim, Truth};
 use serde_json::json;
 
@@ -52,10 +54,11 @@ impl Controller for Greeter {
             return Step::Do(Actions::in_order("greet", vec![create.into()]));
         };
         match round.first_error() {
-            Some(error) if !error.is_already_exists() && self.tries_again => {
-                Step::retry(error, Report::new("could not greet"))
-            }
-            _ => Step::rest(Report::new("greeted")),
+            Some(error) if !error.is_already_exists() && self.tries_again => Step::retry(
+                error,
+                Report::new(Rule::new("GreetingFailed", "could not greet")),
+            ),
+            _ => Step::rest(Report::new(Rule::new("Greeted", "greeted"))),
         }
     }
 }

@@ -151,6 +151,7 @@ impl fmt::Display for Sync {
             key,
             outcome,
             report,
+            ..
         } = &self.finished;
         writeln!(f, "sync {key}")?;
         self.stages
@@ -170,7 +171,7 @@ impl fmt::Display for Sync {
                 writeln!(f, "gave up after {failures} failures ({error}): {report}")
             }
             Outcome::Absent => writeln!(f, "absent"),
-            Outcome::Gated(waiting) => writeln!(f, "waits for the cache: {}", waiting.what),
+            Outcome::Gated(waiting) => writeln!(f, "waits for the cache: {}", waiting),
         }
     }
 }
@@ -261,7 +262,10 @@ impl<C: Controller> Runner<C> {
         loop {
             let work = match next {
                 Next::Idle(at) => return Ok(Err(at)),
-                Next::Finished(finished) => return Ok(Ok(Sync { stages, finished })),
+                Next::Finished(finished) => {
+                    let finished = *finished;
+                    return Ok(Ok(Sync { stages, finished }));
+                }
                 Next::Work(work) => work,
             };
             let (key, actions) = (&work.key, &work.actions);

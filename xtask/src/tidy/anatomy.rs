@@ -11,7 +11,7 @@ const FILES: &[(&str, &str)] = &[
     ("route.rs", "which keys a change concerns"),
     ("observe.rs", "what a key's decision looks at"),
     ("plan.rs", "all branching, from top to bottom"),
-    ("status.rs", "what it reports about the object"),
+    ("report.rs", "its rules, and what a sync reports"),
     ("tests.rs", "its laws and the runner of its cases"),
 ];
 
@@ -77,7 +77,7 @@ mod tests {
         "route.rs",
         "observe.rs",
         "plan.rs",
-        "status.rs",
+        "report.rs",
         "tests.rs",
         "cases/done.yaml",
     ];

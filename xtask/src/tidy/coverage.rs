@@ -15,6 +15,7 @@ const ANATOMY: &[&str] = &[
     "route.rs",
     "observe.rs",
     "plan.rs",
+    "report.rs",
     "status.rs",
     "tests.rs",
 ];

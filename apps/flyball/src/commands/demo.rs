@@ -276,7 +276,7 @@ impl Tour {
                 decision = self.decisions.recv() => match decision {
                     Ok(decision) => {
                         if decision.controller == "deployment-controller" {
-                            last_why = decision.report.to_string();
+                            last_why = decision.finished.report.to_string();
                         }
                         if !decision.deeds.is_empty() {
                             news.push(decision);

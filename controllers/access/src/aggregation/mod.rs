@@ -16,14 +16,14 @@
 
 mod observe;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 use flyball_rbac::ClusterRole;
 
 pub use observe::Observation;
@@ -46,6 +46,13 @@ impl Controller for ClusterRoleAggregationController {
         workers: 5,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (ClusterRole::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<ObjectName> {
         route::route(change, store)

@@ -5,20 +5,16 @@ use flyball_plan::{Action, Flow, Pace, Precondition, Report, Step, Sync, Target,
 use flyball_rbac::{ClusterRole, PolicyRule, aggregate};
 use serde_json::json;
 
-use super::{Observation, status};
+use super::{Observation, report};
 
 pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
     let (seen, role) = (sync.seen, &sync.seen.role);
     let rules = match aggregate(role, seen.all.iter().map(AsRef::as_ref)) {
         Ok(Some(rules)) => rules,
-        Ok(None) => return Ok(Step::rest(Report::new("the role collects nothing"))),
-        // Only a change of the selector can help, and that brings the role back by itself.
-        Err(invalid) => {
-            let report = Report::new("a selector makes no sense").saw("selector", invalid);
-            return Ok(Step::rest(report.waits_for("another selector")));
-        }
+        Ok(None) => return Ok(Step::rest(Report::new(report::NOT_AGGREGATED))),
+        Err(why) => return Ok(Step::rest(report::invalid(role, &why.to_string()))),
     };
-    let report = status::report(seen, &rules);
+    let report = report::report(seen, &rules);
     if rules == role.rules {
         return Ok(Step::rest(report));
     }

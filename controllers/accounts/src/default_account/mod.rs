@@ -12,15 +12,15 @@
 
 mod observe;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::ServiceAccount;
+use flyball_api::views::{Namespace, ServiceAccount};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 pub use observe::Observation;
 
@@ -45,6 +45,13 @@ impl Controller for ServiceAccountController {
         workers: 1,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Namespace::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         route::route(change)

@@ -4,18 +4,18 @@ use flyball_api::views::ServiceAccount;
 use flyball_plan::{Body, Flow, Pace, Step, Sync, Write};
 use serde_json::json;
 
-use super::{NAME, Observation, status};
+use super::{NAME, Observation, report};
 
 pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
     let seen = sync.seen;
     let namespace = &seen.namespace.metadata.name;
     if seen.namespace.status.phase != "Active" {
-        return Ok(Step::rest(status::not_active()));
+        return Ok(Step::rest(report::not_active()));
     }
     if seen.has_account {
-        return Ok(Step::rest(status::complete()));
+        return Ok(Step::rest(report::complete()));
     }
-    let report = status::missing(seen);
+    let report = report::missing(seen);
     let round = sync.run("account", Pace::InOrder, || {
         let body = json!({
             "apiVersion": "v1", "kind": "ServiceAccount",
@@ -26,10 +26,10 @@ pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
     Ok(match round.first_error() {
         None => Step::rest(report),
         Some(error) if error.is_already_exists() => {
-            Step::rest(report.waits_for("the account to be seen"))
+            Step::rest(report.waits_for(report::unseen(seen)))
         }
         Some(error) if error.is_namespace_terminating() => {
-            Step::rest(report.waits_for("the namespace to go"))
+            Step::rest(report.waits_for(report::terminating(seen)))
         }
         Some(error) => Step::retry(error, report),
     })

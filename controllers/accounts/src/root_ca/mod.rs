@@ -14,15 +14,15 @@
 
 mod observe;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::views::ConfigMap;
+use flyball_api::views::{ConfigMap, Namespace};
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 pub use observe::Observation;
 
@@ -55,6 +55,13 @@ impl Controller for RootCaPublisher {
         workers: 1,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Namespace::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         route::route(change)

@@ -4,7 +4,7 @@ use flyball_api::views::{ConfigMap, ROOT_CA};
 use flyball_plan::{Body, Flow, Pace, Precondition, Step, Sync, Target, Write};
 use serde_json::{Value, json};
 
-use super::{Observation, status};
+use super::{Observation, report};
 
 const DESCRIPTION: &str = "kubernetes.io/description";
 
@@ -16,7 +16,7 @@ const WORDS: &str = "Contains a CA bundle that can be used to verify the kube-ap
 pub(super) fn plan(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step> {
     let seen = sync.seen;
     if seen.namespace.status.phase != "Active" {
-        return Ok(Step::rest(status::not_active()));
+        return Ok(Step::rest(report::not_active()));
     }
     match &seen.map {
         None => publish(certificate, sync),
@@ -26,7 +26,7 @@ pub(super) fn plan(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step
 
 fn publish(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step> {
     let namespace = &sync.seen.namespace.metadata.name;
-    let report = status::missing(sync.seen);
+    let report = report::missing(sync.seen);
     let round = sync.run("publish", Pace::InOrder, || {
         let body = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
@@ -37,9 +37,9 @@ fn publish(certificate: &str, sync: &Sync<'_, Observation>) -> Flow<Step> {
     })?;
     Ok(match round.first_error() {
         Some(error) if error.is_not_found() || error.is_namespace_terminating() => {
-            Step::rest(status::counted(report, None).waits_for("the namespace to go"))
+            Step::rest(report::counted(report, None).waits_for(report::terminating(sync.seen)))
         }
-        error => status::ended(report, error),
+        error => report::ended(report, error),
     })
 }
 
@@ -51,9 +51,9 @@ fn set_right(certificate: &str, map: &ConfigMap, sync: &Sync<'_, Observation>) -
     let is_right = body["data"] == json!({"ca.crt": certificate})
         && described.is_some_and(|words| !words.is_empty());
     if is_right {
-        return Ok(status::ended(status::complete(), None));
+        return Ok(report::ended(report::complete(), None));
     }
-    let report = status::wrong();
+    let report = report::wrong();
     let round = sync.run("correct", Pace::InOrder, || {
         body["apiVersion"] = "v1".into();
         body["kind"] = "ConfigMap".into();
@@ -66,5 +66,5 @@ fn set_right(certificate: &str, map: &ConfigMap, sync: &Sync<'_, Observation>) -
         let precondition = Precondition::unchanged(&map.metadata);
         vec![Write::update(target, precondition, Body::of(&body)).into()]
     })?;
-    Ok(status::ended(report, round.first_error()))
+    Ok(report::ended(report, round.first_error()))
 }

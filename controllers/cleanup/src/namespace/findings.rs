@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use flyball_api::{Kind, Text, Timestamp};
-use flyball_plan::Listing;
+use flyball_api::{Kind, ObjectName, Text, Timestamp};
+use flyball_plan::{Listed, Listing, Target, Until, Wait};
 
 /// How long finalizers are given, in seconds, before somebody looks again.
 const FINALIZERS_SECONDS: i64 = 15;
@@ -20,6 +20,8 @@ pub(super) struct Findings {
     pub(super) failures: Vec<String>,
     /// How many objects are left, by resource.
     pub(super) remaining: Vec<(Kind, u64)>,
+    /// The first object that is left, one that finalizers hold before others, and its finalizers.
+    pub(super) first: Option<(Target, Vec<Text>)>,
     /// How many objects each finalizer holds.
     pub(super) finalizers: BTreeMap<Text, u64>,
     /// In how many seconds what is left should be gone.
@@ -39,6 +41,7 @@ impl Findings {
             return;
         }
         self.remaining.push((kind, left.count()));
+        self.note_first(kind, left);
         for finalizer in left.items.iter().flat_map(|item| &item.finalizers) {
             *self.finalizers.entry(finalizer.clone()).or_default() += 1;
         }
@@ -62,6 +65,34 @@ impl Findings {
                 "unexpected items still remain in namespace: {namespace} for gvr: {group}/{version}, Resource={plural}"
             ));
         }
+    }
+
+    fn note_first(&mut self, kind: Kind, left: &Listing) {
+        let held = |item: &&Listed| !item.finalizers.is_empty();
+        let found = left.items.iter().find(held).or(left.items.first());
+        let known = self
+            .first
+            .as_ref()
+            .is_some_and(|(_, held)| !held.is_empty());
+        if let Some(item) = found.filter(|item| self.first.is_none() || !known && held(item)) {
+            let name = ObjectName::new(&item.namespace, &item.name);
+            self.first = Some((Target { kind, name }, item.finalizers.clone()));
+        }
+    }
+
+    /// What the namespace waits for: an object that is left, and how many others there are.
+    pub(super) fn blocker(&self) -> Option<Wait> {
+        let (target, finalizers) = self.first.clone()?;
+        let until = match finalizers.is_empty() {
+            true => Until::Deleted,
+            false => Until::Finalized(finalizers),
+        };
+        let left = self.remaining.iter().map(|(_, count)| *count).sum::<u64>();
+        Some(Wait::Object {
+            target,
+            until,
+            others: usize::try_from(left.saturating_sub(1)).unwrap_or(usize::MAX),
+        })
     }
 
     /// Whether a resource could not be emptied or looked at, or not all of them are known.

@@ -25,17 +25,18 @@ mod findings;
 mod live;
 mod observe;
 mod plan;
+mod report;
 mod resources;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
+use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 pub use observe::Observation;
 
@@ -61,6 +62,13 @@ impl Controller for NamespaceController {
         workers: 10,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Namespace::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         route::route(change)

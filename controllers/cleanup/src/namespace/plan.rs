@@ -10,7 +10,7 @@ use super::findings::{Findings, since};
 use super::live::Live;
 use super::observe::Observation;
 use super::resources::{PORTION, Resources};
-use super::{conditions, status};
+use super::{conditions, report};
 
 /// How old an answer may be that is not about this namespace alone: it was left alone for longer
 /// than that, so whatever is in it was there by then.
@@ -20,30 +20,30 @@ pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
     let target = || Read::get(Target::of(Namespace::KIND, &sync.seen.namespace.metadata));
     let mut live = match sync.found("ask", target)? {
         Found::Object(found) => {
-            Live::read(found).map_err(|why| Step::retry(why, status::unreadable()))?
+            Live::read(found).map_err(|why| Step::retry(why, report::unreadable()))?
         }
-        Found::Nothing => return Ok(Step::rest(status::gone())),
-        Found::Unknown(error) => return Ok(Step::retry(error, status::unreadable())),
+        Found::Nothing => return Ok(Step::rest(report::gone())),
+        Found::Unknown(error) => return Ok(Step::retry(error, report::unreadable())),
     };
     if live.uid() != sync.seen.namespace.metadata.uid {
-        return Ok(Step::rest(status::another()));
+        return Ok(Step::rest(report::another()));
     }
     let Some(deleted_at) = live.deleted_at() else {
-        return Ok(Step::rest(status::stays()));
+        return Ok(Step::rest(report::stays()));
     };
     if live.phase() != "Terminating" {
         live.set_phase("Terminating");
         written(sync, "phase", &mut live, Live::update_status)?;
     }
     if live.is_finalized() {
-        return Ok(Step::rest(status::finalized()));
+        return Ok(Step::rest(report::finalized(&sync.seen.namespace)));
     }
     let found = empty(sync, &live, since(deleted_at, sync.now))?;
     if let Some(updated) = conditions::updated(live.conditions(), &found, sync.now) {
         live.set_conditions(updated);
         written(sync, "conditions", &mut live, Live::update_status)?;
     }
-    let report = status::found(&found);
+    let report = report::found(&found);
     if found.has_failed() {
         return Ok(Step::retry(found.error(), report));
     }
@@ -54,7 +54,7 @@ pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
         return Ok(Step::rest_for(found.pause(), report));
     }
     written(sync, "finalize", &mut live, Live::finalize)?;
-    Ok(Step::rest(status::empty()))
+    Ok(Step::rest(report::empty()))
 }
 
 /// Makes a write to the namespace, unless it was made already in this sync.
@@ -66,8 +66,8 @@ fn written(
 ) -> Flow<()> {
     let round = sync.run(stage, Pace::InOrder, || vec![write(live)])?;
     match round.first_error() {
-        Some(error) if error.is_not_found() => Err(Step::rest(status::gone())),
-        Some(error) => Err(Step::retry(error, status::unwritten())),
+        Some(error) if error.is_not_found() => Err(Step::rest(report::gone())),
+        Some(error) => Err(Step::retry(error, report::unwritten())),
         None => {
             if let Some(written) = round.written().next() {
                 live.set_version(&written.resource_version);

@@ -25,8 +25,8 @@ mod key;
 mod marking;
 mod observe;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 mod victims;
@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use flyball_api::Timestamp;
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
 
 pub use key::Key;
 pub use observe::Observation;
@@ -88,6 +88,8 @@ impl Controller for PodGarbageCollector {
         workers: 1,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<Key> {
         route::route(change, store)

@@ -10,7 +10,7 @@ use flyball_plan::{Answer, Flow, Pace, Read, Round, Step, Sync, Target};
 use super::marking::{is_unended, mark, take_away};
 use super::observe::{Observation, Reason};
 use super::victims::is_held;
-use super::{QUARANTINE, status};
+use super::{QUARANTINE, report};
 
 /// How many pods go in one sync; the others follow in the next.
 const PODS_MAX: usize = 500;
@@ -24,9 +24,9 @@ pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
         };
         match sync.ask("ask", || Read::get(target()))? {
             Answer::Failed(error) if error.is_not_found() => {}
-            Answer::Failed(error) => return Ok(Step::retry(error, status::cannot_ask(node))),
+            Answer::Failed(error) => return Ok(Step::retry(error, report::cannot_ask(node))),
             // The cache has yet to learn of it; should it never, it is asked for again.
-            _ => return Ok(Step::rest_for(QUARANTINE, status::node_exists(node))),
+            _ => return Ok(Step::rest_for(QUARANTINE, report::node_exists(node))),
         }
     }
     let pods: Vec<&Pod> = seen
@@ -37,7 +37,7 @@ pub(super) fn plan(sync: &Sync<'_, Observation>) -> Flow<Step> {
         .take(PODS_MAX)
         .collect();
     if pods.is_empty() {
-        return Ok(Step::rest(status::held(seen)));
+        return Ok(Step::rest(report::held(seen)));
     }
     let marked = sync.run_some("mark", Pace::Together, || {
         let gone = matches!(seen.reason, Reason::Orphaned(_));
@@ -70,12 +70,12 @@ fn end(seen: &Observation, pods: &[&Pod], stages: &[Outcomes<'_>; 2]) -> Step {
         answers.find_map(|it| it.error().filter(|error| !error.is_gone_or_replaced()))
     };
     let failures = || pods.iter().filter_map(|pod| failure(pod));
-    let tallies = status::tallies(&seen.reason, pods, |pod| failure(pod).is_some());
+    let tallies = report::tallies(&seen.reason, pods, |pod| failure(pod).is_some());
     let taken = pods.iter().filter(|pod| {
         let taken = stages[1].get(&pod.metadata.object_name());
         taken.is_some() && failure(pod).is_none()
     });
-    let report = status::taken_away(seen, taken.count(), failures().count()).tallies(tallies);
+    let report = report::taken_away(seen, taken.count(), failures().count()).tallies(tallies);
     match failures().next() {
         Some(error) => Step::retry(error, report),
         None if pods.len() == PODS_MAX => Step::rest_for(Duration::ZERO, report),

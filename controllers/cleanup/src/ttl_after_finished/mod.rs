@@ -15,14 +15,15 @@
 mod expiry;
 mod observe;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 
+use flyball_api::views::Job;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 pub use observe::Observation;
 
@@ -44,6 +45,13 @@ impl Controller for TtlAfterFinishedController {
         workers: 5,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Job::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         route::route(change)

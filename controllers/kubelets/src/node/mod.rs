@@ -23,6 +23,7 @@
 
 mod observe;
 mod plan;
+mod report;
 mod route;
 mod status;
 mod taints;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 use crate::Settings;
 use crate::views::{Lease, Node};
@@ -70,6 +71,13 @@ impl Controller for NodeController {
         workers: 16,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Node::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         route::route(&self.settings, change)

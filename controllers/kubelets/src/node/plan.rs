@@ -8,7 +8,7 @@ use flyball_plan::{
 };
 use serde_json::{Value, json};
 
-use super::{LEASES, Observation, status, taints};
+use super::{LEASES, Observation, report, status, taints};
 use crate::annotations::SIMULATED;
 use crate::views::{Lease, Node};
 use crate::{Settings, hash};
@@ -23,11 +23,11 @@ pub(super) fn plan(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<St
         return register(settings, sync);
     };
     let left_alone = if !node.is_simulated() {
-        Some("the node is not simulated")
+        Some(report::NOT_SIMULATED)
     } else if node.metadata.is_deleting() {
-        Some("the node is on its way out")
+        Some(report::TERMINATING)
     } else if node.is_lost() {
-        Some("the node is lost")
+        Some(report::LOST)
     } else {
         None
     };
@@ -44,13 +44,12 @@ pub(super) fn plan(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<St
     let writes = || due.writes(settings, seen, node, now);
     Ok(match sync.run_some("report", pace, writes)? {
         Some(round) => reported(settings, seen, &due, round, now),
-        None => Step::rest_for(due.next(now), Report::new("the node is alive")),
+        None => Step::rest_for(due.next(now), Report::new(report::ALIVE)),
     })
 }
 
 fn register(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<Step> {
     let (seen, now) = (sync.seen, sync.now);
-    let report = Report::new("the node is missing");
     let round = sync.run("register", Pace::InOrder, || {
         let body = json!({
             "apiVersion": "v1",
@@ -69,8 +68,10 @@ fn register(settings: &Settings, sync: &Sync<'_, Observation>) -> Flow<Step> {
     })?;
     Ok(match round.first_error() {
         // It is there, and the cache will show it: as ours or as somebody else's.
-        Some(error) if !error.is_already_exists() => Step::retry(error, report),
-        _ => Step::rest(report.waits_for("the node to be seen")),
+        Some(error) if !error.is_already_exists() => {
+            Step::retry(error, Report::new(report::MISSING))
+        }
+        _ => Step::rest(report::registered(&seen.name)),
     })
 }
 
@@ -164,7 +165,7 @@ fn reported(
     round: &Round,
     now: Timestamp,
 ) -> Step {
-    let report = Report::new("the node reports");
+    let report = Report::new(report::REPORTS);
     if let Some(error) = round.first_error() {
         // Also a namespace of leases that is not there yet.
         return Step::retry(error, report);

@@ -30,6 +30,7 @@ mod observe;
 mod phase;
 mod plan;
 mod point;
+mod report;
 mod route;
 mod status;
 #[cfg(test)]
@@ -39,7 +40,7 @@ use std::sync::Arc;
 
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
 
 use crate::Settings;
 use crate::views::{Node, Pod};
@@ -84,6 +85,8 @@ impl Controller for PodController {
         workers: 64,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<ObjectName> {
         route::route(change, store)

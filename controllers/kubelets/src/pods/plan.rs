@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use flyball_api::Timestamp;
-use flyball_plan::{Action, Flow, Pace, Report, Round, Step, Subresource, Sync, Write};
+use flyball_plan::{
+    Action, DETAILS_MAX, Detail, Flow, Pace, Report, Round, Step, Subresource, Sync, Wait, Write,
+};
 
 use super::addresses::Addresses;
 use super::advance::{Held, Traveller};
@@ -11,7 +13,7 @@ use super::asks::Asks;
 use super::conditions::{changed, refresh};
 use super::life::{Next, Stage, next};
 use super::point::Point;
-use super::{Observation, WRITES_MAX, status};
+use super::{Observation, WRITES_MAX, report, status};
 use crate::Settings;
 use crate::views::{Pod, PodStatus};
 
@@ -28,19 +30,18 @@ pub(super) fn plan(
 ) -> Flow<Step> {
     let (seen, now) = (sync.seen, sync.now);
     let left_alone = match (seen.node.is_lost(), seen.node.metadata.is_deleting()) {
-        (true, _) => Some("the node is lost"),
-        (_, true) => Some("the node is on its way out"),
+        (true, _) => Some(report::NODE_LOST),
+        (_, true) => Some(report::NODE_TERMINATING),
         _ => None,
     };
     if let Some(rule) = left_alone {
         return Ok(Step::rest(Report::new(rule)));
     }
     let mut plan = Plan::of(settings, life, seen, now);
-    let report = Report::new("pods live").saw("pods", seen.pods.len());
-    let report = match plan.held {
-        0 => report,
-        held => report.waits_for(format!("addresses for {held} pods")),
-    };
+    let details = std::mem::take(&mut plan.details);
+    let mut report = Report::new(report::PODS_RUN).saw("pods", seen.pods.len());
+    report.waits_for = plan.held.take();
+    let report = report.details(details);
     let writes = std::mem::take(&mut plan.writes);
     Ok(match sync.run_some("pods", Pace::Together, || writes)? {
         None => rest(plan.due, now, report),
@@ -68,7 +69,10 @@ fn wrote(round: &Round, plan: &Plan, now: Timestamp, report: Report) -> Step {
         // The growing delay of a retry would hold up all other pods of the node.
         (Some(error), Some(at)) => {
             let soon = HELD.min(at.saturating_since(now));
-            Step::rest_for(soon, report.waits_for(format!("a second try: {error}")))
+            Step::rest_for(
+                soon,
+                report.waits_for(Wait::answer(error, round.failed_namespace())),
+            )
         }
         (None, due) => rest(due, now, report),
     }
@@ -79,8 +83,10 @@ struct Plan {
     writes: Vec<Action>,
     /// When the next pod is due.
     due: Option<Timestamp>,
-    /// How many pods cannot go on.
-    held: usize,
+    /// What a pod waits for that has no address.
+    held: Option<Wait>,
+    /// Why pods wait, as many as a report holds.
+    details: Vec<Detail>,
 }
 
 impl Plan {
@@ -89,7 +95,8 @@ impl Plan {
         let mut plan = Self {
             writes: Vec::new(),
             due: None,
-            held: 0,
+            held: None,
+            details: Vec::new(),
         };
         for pod in &seen.pods {
             if plan.writes.len() >= WRITES_MAX {
@@ -98,13 +105,27 @@ impl Plan {
             }
             let asks = Asks::of(settings, pod);
             let fate = fate(life, seen, pod, &asks, &mut addresses, now);
-            plan.held += usize::from(fate.held.is_some());
+            plan.explain(pod, fate.held);
             if let Some(at) = fate.due {
                 plan.due_at(at);
             }
             plan.writes.extend(fate.write);
         }
         plan
+    }
+
+    fn explain(&mut self, pod: &Pod, held: Option<Held>) {
+        if self.details.len() >= DETAILS_MAX {
+            return;
+        }
+        let detail = match held {
+            Some(Held::NoAddress) => Some(report::no_address(pod)),
+            None => report::detail(pod, Point::of(pod, &pod.status)),
+        };
+        if held.is_some() && self.held.is_none() {
+            self.held = detail.as_ref().map(|it| it.waits_for.clone());
+        }
+        self.details.extend(detail);
     }
 
     fn due_at(&mut self, at: Timestamp) {

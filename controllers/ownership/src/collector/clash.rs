@@ -1,26 +1,27 @@
 //! What to do when a write clashes: the object is looked at, as the server has it by then.
 
-use flyball_api::Object;
 use flyball_api::views::Partial;
+use flyball_api::{ApiError, Object};
 use flyball_plan::{Answer, Flow, Precondition, Read, Report, Step};
 
 use super::observe::Seen;
 use super::plan::Sync;
-use super::status;
+use super::report;
 
 /// The same incarnation of the object, as the server has it after a write was refused; if there is
 /// none, or that is still to be asked, the step to take instead.
 pub(super) fn look_again(
     sync: &Sync<'_>,
     object: &Seen,
-    refusal: &str,
+    refusal: &ApiError,
     report: &Report,
 ) -> Flow<Partial> {
     let look = || Read::exists(object.target.clone(), object.uid.clone());
     match Live::of(sync.ask("look", look)?) {
         Live::Is(live) if *live.uid() == object.uid => Ok(live),
-        Live::Is(_) | Live::Gone => Err(Step::rest(status::gone_already())),
-        Live::Unknown => Err(Step::retry(refusal, report.clone())),
+        Live::Is(_) | Live::Gone => Err(Step::rest(report::gone_already())),
+        // A server that does not answer is given time, conflict or not.
+        Live::Unknown => Err(Step::retry(refusal.to_string(), report.clone())),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::clash::{look_again, unchanged};
 use super::observe::Seen;
 use super::plan::Sync;
-use super::status;
+use super::report;
 
 /// Dependents are to be set free first.
 pub(super) const ORPHAN: &str = "orphan";
@@ -24,6 +24,14 @@ pub(super) fn waits_for_dependents(seen: &Brief<'_>) -> bool {
 /// Whether an object has been asked to go and waits for its dependents to be set free.
 pub(super) fn waits_for_freedom(seen: &Brief<'_>) -> bool {
     seen.deleting && has(&seen.lineage, ORPHAN)
+}
+
+/// The finalizers that hold a terminating object; none of an object that is not terminating.
+pub(super) fn held_by<'a>(seen: &Brief<'a>) -> &'a [Text] {
+    match seen.deleting {
+        true => seen.lineage.finalizers,
+        false => &[],
+    }
 }
 
 fn has(lineage: &Lineage<'_>, finalizer: &str) -> bool {
@@ -45,12 +53,12 @@ pub(super) fn take_off(
         vec![without(finalizer, &object.finalizers, object, before)]
     })?;
     let refusal = match round.first_error() {
-        Some(error) if error.is_conflict() => error.to_string(),
+        Some(error) if error.is_conflict() => error,
         error => return Ok(taken_off(error, report)),
     };
-    let live = look_again(sync, object, &refusal, &report)?;
+    let live = look_again(sync, object, refusal, &report)?;
     if !has(&live.lineage(), finalizer) {
-        return Ok(Step::rest(status::gone_already()));
+        return Ok(Step::rest(report::gone_already()));
     }
     let round = sync.run("finalize again", Pace::InOrder, || {
         let finalizers = live.lineage().finalizers;
@@ -62,7 +70,7 @@ pub(super) fn take_off(
 fn taken_off(error: Option<&ApiError>, report: Report) -> Step {
     match error {
         None => Step::rest(report),
-        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
+        Some(error) if error.is_not_found() => Step::rest(report::gone_already()),
         Some(error) => Step::retry(error, report),
     }
 }

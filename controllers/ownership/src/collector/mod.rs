@@ -32,15 +32,15 @@ mod observe;
 mod orphans;
 mod owners;
 mod plan;
+mod report;
 mod route;
-mod status;
 #[cfg(test)]
 mod tests;
 mod waiting;
 
 use flyball_api::Timestamp;
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Sight, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Sight, Step, Target};
 
 pub use graph::graph;
 pub use item::Item;
@@ -66,6 +66,18 @@ impl Controller for GarbageCollector {
     };
 
     const SIGHT: Sight = Sight::Everything;
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &Item) -> Option<Target> {
+        match key {
+            Item::Object { kind, name, .. } => Some(Target {
+                kind: *kind,
+                name: name.clone(),
+            }),
+            Item::Owner { .. } => None,
+        }
+    }
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<Item> {
         route::route(change, store)

@@ -4,7 +4,7 @@ use flyball_api::{Kind, OwnerReference, Text, Uid};
 use flyball_informer::{Brief, Snapshot};
 use flyball_plan::{Precondition, Target};
 
-use super::finalizers::{waits_for_dependents, waits_for_freedom};
+use super::finalizers::{held_by, waits_for_dependents, waits_for_freedom};
 use super::item::{Item, place, same_coordinates};
 use super::route::seen as owner_seen;
 
@@ -40,7 +40,7 @@ pub(super) enum State {
     /// It waits for its dependents to be set free; the first of them, and whether there are more.
     Freeing(Vec<Dependent>, bool),
     /// It waits for its dependents to be gone; one that blocks it, if any does.
-    Waiting(Option<Item>),
+    Waiting(Option<Blocker>),
     /// It stays, if it belongs to nobody or to somebody who lives.
     Staying {
         /// Whom it belongs to, with what is known of each.
@@ -50,6 +50,15 @@ pub(super) enum State {
         /// Whether something that belongs to it waits for dependents itself, which may be a circle.
         in_a_circle: bool,
     },
+}
+
+/// A dependent that blocks the deletion of its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blocker {
+    /// The dependent.
+    pub(super) target: Target,
+    /// The finalizers that keep it, if it is terminating itself.
+    pub(super) finalizers: Vec<Text>,
 }
 
 /// An owner, as far as caches and discovery know it.
@@ -155,7 +164,13 @@ fn state(found: &Brief<'_>, store: &Snapshot) -> State {
             owner.uid == *found.uid && owner.block_owner_deletion == Some(true)
         };
         let blocking = dependents.find(|(_, it)| it.lineage.owners.iter().any(blocks));
-        return State::Waiting(blocking.map(|(kind, it)| Item::object(kind, &it)));
+        return State::Waiting(blocking.map(|(kind, it)| Blocker {
+            target: Target {
+                kind,
+                name: it.object_name(),
+            },
+            finalizers: held_by(&it).to_vec(),
+        }));
     }
     if found.deleting {
         return State::Going;

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use flyball_api::views::Partial;
 use flyball_api::{Object, OwnerReference};
-use flyball_plan::{Action, Flow, Pace, Precondition, Read, Round, Step, Target};
+use flyball_plan::{Action, Failure, Flow, Pace, Precondition, Read, Round, Step, Target};
 use serde_json::{Value, json};
 
 use super::clash::{Live, unchanged};
 use super::finalizers::{ORPHAN, merge, take_off};
 use super::observe::{Dependent, Seen};
 use super::plan::Sync;
-use super::status;
+use super::report;
 use super::waiting::unlisted;
 
 /// Takes the owner off its dependents, then the finalizer off the owner.
@@ -26,7 +26,7 @@ pub(super) fn free(
     dependents: &[Dependent],
     more: bool,
 ) -> Flow<Step> {
-    let report = || status::freeing(dependents.len());
+    let report = || report::freeing(dependents.len());
     if let Err(error) = set_free(sync, object, dependents)? {
         return Ok(Step::retry(error, report()));
     }
@@ -36,11 +36,11 @@ pub(super) fn free(
     if let Some(wait) = unlisted(object) {
         return Ok(wait);
     }
-    take_off(sync, ORPHAN, object, status::freed())
+    take_off(sync, ORPHAN, object, report::freed())
 }
 
 /// Sets all these dependents free; what stands in the way, if something does.
-fn set_free(sync: &Sync<'_>, object: &Seen, dependents: &[Dependent]) -> Flow<Result<(), String>> {
+fn set_free(sync: &Sync<'_>, object: &Seen, dependents: &[Dependent]) -> Flow<Result<(), Failure>> {
     let freed = sync.run_some("free", Pace::Together, || {
         let free = |one: &Dependent| with_owners(&one.target, &one.precondition, &one.owners);
         dependents.iter().map(free).collect()
@@ -65,32 +65,32 @@ fn set_free(sync: &Sync<'_>, object: &Seen, dependents: &[Dependent]) -> Flow<Re
     let round = sync.run_some("free again", Pace::Together, || bound)?;
     let mut errors = round.iter().flat_map(|round| round.answers.iter());
     let error = errors.find_map(|it| it.error().filter(|error| !error.is_object_not_found()));
-    Ok(error.map_or(Ok(()), |error| Err(error.to_string())))
+    Ok(error.map_or(Ok(()), |error| Err(error.into())))
 }
 
 /// The dependents that have changed since they were seen. One that is gone is free as well; a 404
 /// that names no object says only that this version of the kind is not served any more.
-fn clashes<'a>(dependents: &'a [Dependent], round: &Round) -> Result<Vec<&'a Dependent>, String> {
+fn clashes<'a>(dependents: &'a [Dependent], round: &Round) -> Result<Vec<&'a Dependent>, Failure> {
     let mut clashed = Vec::new();
     for (dependent, answer) in dependents.iter().zip(&round.answers) {
         match answer.error() {
             None => {}
             Some(error) if error.is_object_not_found() || error.is_other_incarnation() => {}
             Some(error) if error.is_conflict() => clashed.push(dependent),
-            Some(error) => return Err(error.to_string()),
+            Some(error) => return Err(error.into()),
         }
     }
     Ok(clashed)
 }
 
 /// Takes the owner off those that, as the server has them now, still name it.
-fn still_bound(object: &Seen, asked: &[&Dependent], read: &Round) -> Result<Vec<Action>, String> {
+fn still_bound(object: &Seen, asked: &[&Dependent], read: &Round) -> Result<Vec<Action>, Failure> {
     let mut bound = Vec::new();
     for (dependent, answer) in asked.iter().zip(&read.answers) {
         let live: Partial = match Live::of(answer) {
             Live::Is(live) => live,
             Live::Gone => continue,
-            Live::Unknown => return Err("a dependent could not be read".to_owned()),
+            Live::Unknown => return Err("a dependent could not be read".into()),
         };
         let owners = live.lineage().owners;
         let is_other = dependent.precondition.uid.as_ref() != Some(live.uid());

@@ -8,15 +8,15 @@ use std::time::Duration;
 use flyball_api::views::{ObjectReference, Partial};
 use flyball_api::{ApiError, Object, OwnerReference, Text, Uid};
 use flyball_plan::{
-    Action, Answer, Flow, Pace, Precondition, Propagation, Read, Record, RecordKind, Report, Round,
-    Step, Write,
+    Action, Answer, Failure, Flow, Pace, Precondition, Propagation, Read, Record, RecordKind,
+    Report, Round, Step, Write,
 };
 
 use super::clash::{look_again, unchanged};
 use super::finalizers::{FOREGROUND, ORPHAN};
 use super::observe::{Owner, Seen, Standing};
 use super::plan::{Sync, UNKNOWN_KIND};
-use super::{orphans, status};
+use super::{orphans, report};
 
 /// How many owners the server is asked for in one sync. Of an object with more, those that are
 /// found to be gone are taken off, until no more are left than can be judged.
@@ -35,7 +35,7 @@ pub(super) enum Verdict {
     /// It does not exist, and never will again.
     Gone,
     /// The server did not say.
-    Unanswered(String),
+    Unanswered(Failure),
 }
 
 impl Verdict {
@@ -43,17 +43,17 @@ impl Verdict {
     pub(super) fn of(uid: &Uid, answer: &Answer) -> Self {
         match answer {
             Answer::Failed(error) if error.is_object_not_found() => Self::Gone,
-            Answer::Failed(error) => Self::Unanswered(error.to_string()),
+            Answer::Failed(error) => Self::Unanswered(error.into()),
             Answer::Read(found) => match Partial::decode(found.json().as_bytes()) {
                 Ok(found) if found.uid().is_empty() => {
-                    Self::Unanswered("the server tells no identity of an object".to_owned())
+                    Self::Unanswered("the server tells no identity of an object".into())
                 }
                 Ok(found) if found.uid() != uid => Self::Gone,
                 Ok(found) if is_waiting(&found) => Self::Waiting,
                 Ok(_) => Self::Alive,
-                Err(error) => Self::Unanswered(error.to_string()),
+                Err(error) => Self::Unanswered(error.into()),
             },
-            _ => Self::Unanswered("not answered".to_owned()),
+            _ => Self::Unanswered("not answered".into()),
         }
     }
 }
@@ -73,21 +73,21 @@ pub(super) fn collect(
 ) -> Flow<Step> {
     let is = |standing: Standing| move |owner: &Owner| owner.standing == standing;
     if owners.iter().any(is(Standing::Misplaced)) {
-        return Ok(Step::rest(status::misplaced()));
+        return Ok(Step::rest(report::misplaced()));
     }
     if owners.iter().any(is(Standing::Unknown)) {
-        return Ok(Step::rest_for(UNKNOWN_KIND, status::unknown_kind()));
+        return Ok(Step::rest_for(UNKNOWN_KIND, report::unknown_kind()));
     }
     let doubtful: Vec<Doubtful<'_>> = owners.iter().filter_map(Doubtful::of).collect();
     if doubtful.is_empty() {
-        return Ok(Step::rest(status::owner_alive()));
+        return Ok(Step::rest(report::owner_alive()));
     }
     let asked = &doubtful[..doubtful.len().min(ASKED_AT_ONCE)];
     let questions = || asked.iter().map(Doubtful::question).collect();
     let round = sync.run("owners", Pace::Together, questions)?;
     let fates = match Fates::of(asked, round) {
         Ok(fates) => fates,
-        Err(error) => return Ok(Step::retry(error, status::owner_unanswered())),
+        Err(error) => return Ok(Step::retry(error, report::owner_unanswered())),
     };
     let lives = fates.alive > 0 || owners.iter().any(is(Standing::Alive));
     let more = doubtful.len() > asked.len();
@@ -115,9 +115,9 @@ fn unblock(sync: &Sync<'_>, object: &Seen, owners: &[Owner]) -> Flow<Step> {
         vec![with_owners(object, owners)]
     })?;
     Ok(match round.first_error() {
-        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
-        Some(error) => Step::retry(error, status::circle()),
-        None => Step::rest_for(UNBLOCKED, status::circle()),
+        Some(error) if error.is_not_found() => Step::rest(report::gone_already()),
+        Some(error) => Step::retry(error, report::circle()),
+        None => Step::rest_for(UNBLOCKED, report::circle()),
     })
 }
 
@@ -156,7 +156,7 @@ struct Fates<'a> {
 
 impl<'a> Fates<'a> {
     /// An error if the server did not say of one: without it nothing can be judged.
-    fn of(asked: &[Doubtful<'a>], round: &Round) -> Result<Self, String> {
+    fn of(asked: &[Doubtful<'a>], round: &Round) -> Result<Self, Failure> {
         let mut fates = Self {
             alive: 0,
             waiting: Vec::new(),
@@ -230,7 +230,7 @@ fn strip(
     let off: HashSet<&Uid> = off.map(|owner| &owner.uid).collect();
     if off.is_empty() {
         // Too many owners, and those that were asked for live: that is all there is to know.
-        return Ok(Step::rest(status::owner_alive()));
+        return Ok(Step::rest(report::owner_alive()));
     }
     let round = sync.run("strip", Pace::InOrder, || {
         let stays = owners
@@ -241,9 +241,9 @@ fn strip(
         actions.push(with_owners(object, stays.cloned()));
         actions
     })?;
-    let report = status::stripped(off.len(), owners.len());
+    let report = report::stripped(off.len(), owners.len());
     Ok(match round.first_error() {
-        Some(error) if error.is_not_found() => Step::rest(status::gone_already()),
+        Some(error) if error.is_not_found() => Step::rest(report::gone_already()),
         Some(error) => Step::retry(error, report),
         // There are more owners to be judged.
         None if more => Step::rest_for(Duration::ZERO, report),
@@ -274,7 +274,7 @@ fn propagation(object: &Seen, foreground: bool) -> Propagation {
 /// Deletes the object if it is as it was judged. If it has changed but for its owners, which are
 /// what it was judged by, it is deleted in the state it has by then.
 fn delete(sync: &Sync<'_>, object: &Seen, how: Propagation, mut first: Vec<Action>) -> Flow<Step> {
-    let report = status::garbage(how);
+    let report = report::garbage(how);
     let deletion = |precondition| -> Action {
         let delete = Write::delete_if(object.target.clone(), precondition);
         delete.propagating(how).into()
@@ -284,16 +284,16 @@ fn delete(sync: &Sync<'_>, object: &Seen, how: Propagation, mut first: Vec<Actio
         first
     })?;
     let refusal = match round.first_error() {
-        Some(error) if error.is_conflict() && !error.is_other_incarnation() => error.to_string(),
+        Some(error) if error.is_conflict() && !error.is_other_incarnation() => error,
         error => return Ok(deleted(error, report)),
     };
-    let live = look_again(sync, object, &refusal, &report)?;
+    let live = look_again(sync, object, refusal, &report)?;
     if live.is_deleting() {
         // Another policy would take the finalizer off that its dependents are waited for with.
-        return Ok(Step::rest(status::going()));
+        return Ok(Step::rest(report::going()));
     }
     if !object.has_owners(live.lineage().owners) {
-        return Ok(Step::retry(refusal, status::owners_changed()));
+        return Ok(Step::retry(refusal, report::owners_changed(&object.target)));
     }
     let again = || vec![deletion(unchanged(&live))];
     let round = sync.run("again", Pace::InOrder, again)?;
@@ -303,7 +303,7 @@ fn delete(sync: &Sync<'_>, object: &Seen, how: Propagation, mut first: Vec<Actio
 fn deleted(error: Option<&ApiError>, report: Report) -> Step {
     match error {
         None => Step::rest(report),
-        Some(error) if error.is_gone_or_replaced() => Step::rest(status::gone_already()),
+        Some(error) if error.is_gone_or_replaced() => Step::rest(report::gone_already()),
         Some(error) => Step::retry(error, report),
     }
 }

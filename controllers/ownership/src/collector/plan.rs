@@ -7,7 +7,7 @@ use flyball_plan::{Answers, Flow, Keys, Read, Step};
 use super::item::Item;
 use super::observe::{Observation, Seen, Standing, State, Unseen};
 use super::owners::Verdict;
-use super::{orphans, owners, status, waiting};
+use super::{orphans, owners, report, waiting};
 
 /// When to look again at what cannot be judged before discovery tells of its kind.
 pub(super) const UNKNOWN_KIND: Duration = Duration::from_secs(10);
@@ -30,10 +30,10 @@ pub(super) fn plan(sync: &Sync<'_>) -> Flow<Step> {
 
 fn judge(sync: &Sync<'_>, object: &Seen) -> Flow<Step> {
     match &object.state {
-        State::Going => Ok(Step::rest(status::going())),
+        State::Going => Ok(Step::rest(report::going())),
         State::Freeing(dependents, more) => orphans::free(sync, object, dependents, *more),
         State::Waiting(blocking) => waiting::release(sync, object, blocking.as_ref()),
-        State::Staying { owners, .. } if owners.is_empty() => Ok(Step::rest(status::unowned())),
+        State::Staying { owners, .. } if owners.is_empty() => Ok(Step::rest(report::unowned())),
         State::Staying {
             owners,
             has_dependents,
@@ -46,20 +46,20 @@ fn judge(sync: &Sync<'_>, object: &Seen) -> Flow<Step> {
 fn look_for(sync: &Sync<'_>, owner: &Unseen) -> Flow<Step> {
     let target = match &owner.standing {
         Standing::Doubtful { target, .. } => target,
-        Standing::Unknown => return Ok(Step::rest_for(UNKNOWN_KIND, status::unknown_kind())),
-        Standing::Misplaced => return Ok(Step::rest(status::misplaced())),
+        Standing::Unknown => return Ok(Step::rest_for(UNKNOWN_KIND, report::unknown_kind())),
+        Standing::Misplaced => return Ok(Step::rest(report::misplaced())),
         // A cache has come to show it.
-        Standing::Alive => return Ok(Step::rest(status::owner_alive())),
+        Standing::Alive => return Ok(Step::rest(report::owner_alive())),
     };
     let ask = || Read::exists(target.clone(), owner.uid.clone());
     let answer = sync.ask("owner", ask)?;
     Ok(match Verdict::of(&owner.uid, answer) {
-        Verdict::Gone => Step::rest(status::owner_gone(owner.dependents.len())),
+        Verdict::Gone => Step::rest(report::owner_gone(owner.dependents.len())),
         Verdict::Alive | Verdict::Waiting => {
             let again = if owner.cached { UNSEEN } else { UNWATCHED };
-            Step::rest_for(again, status::owner_unseen())
+            Step::rest_for(again, report::owner_unseen(target))
         }
-        Verdict::Unanswered(error) => Step::retry(error, status::owner_unanswered()),
+        Verdict::Unanswered(error) => Step::retry(error, report::owner_unanswered()),
     })
 }
 

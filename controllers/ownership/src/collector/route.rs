@@ -6,7 +6,7 @@ use flyball_api::{Kind, OwnerReference};
 use flyball_informer::{Brief, Change, Snapshot};
 use flyball_plan::Keys;
 
-use super::finalizers::{waits_for_dependents, waits_for_freedom};
+use super::finalizers::{held_by, waits_for_dependents, waits_for_freedom};
 use super::item::{Item, place};
 
 pub(super) fn route(change: &Change, store: &Snapshot) -> Keys<Item> {
@@ -68,6 +68,12 @@ fn came(
         for owner in only_in(owners_before, owners_now) {
             keys.extend(waiting(owner, now.namespace, store));
         }
+    }
+    // An owner that waits reports which finalizers hold its dependent.
+    let holding = held_by(now);
+    if !holding.is_empty() && before.is_some_and(|before| held_by(before) != holding) {
+        let owners = owners_now.iter();
+        keys.extend(owners.filter_map(|owner| waiting(owner, now.namespace, store)));
     }
     let begins = |waits: fn(&Brief<'_>) -> bool| waits(now) && !before.is_some_and(waits);
     if begins(waits_for_freedom) {

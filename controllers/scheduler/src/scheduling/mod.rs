@@ -26,6 +26,7 @@
 
 mod observe;
 mod plan;
+mod report;
 mod route;
 mod status;
 #[cfg(test)]
@@ -33,7 +34,7 @@ mod tests;
 
 use flyball_api::{ObjectName, Text, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
 
 use crate::views::{Node, Pod};
 pub use observe::Observation;
@@ -85,6 +86,8 @@ impl Controller for Scheduler {
         workers: 1,
         retries_max: None,
     };
+
+    const RULES: &'static [Rule] = report::RULES;
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<ObjectName> {
         if route::concerns(&self.settings, change, store) {

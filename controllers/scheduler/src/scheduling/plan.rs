@@ -2,18 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use flyball_api::{ApiError, Timestamp, Uid};
-use flyball_plan::{Action, Answer, Flow, Pace, Report, Round, Step, Sync, Write};
+use flyball_plan::{Action, Answer, Flow, Pace, Round, Step, Sync, Write};
 
-use super::{Observation, SchedulerSettings, status};
+use super::{Observation, SchedulerSettings, report, status};
 use crate::placing::{Decision, FAILURES_MAX, Failure, Nomination};
 use crate::views::Pod;
-
-/// When pods that fit nowhere are tried again although nothing has changed (upstream,
-/// `DefaultPodMaxInUnschedulablePodsDuration`).
-const RETRY: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn plan(settings: &SchedulerSettings, sync: &Sync<'_, Observation>) -> Flow<Step> {
     let (seen, now) = (sync.seen, sync.now);
@@ -23,7 +18,7 @@ pub(super) fn plan(settings: &SchedulerSettings, sync: &Sync<'_, Observation>) -
 
     let place = || place(settings, decision, &news, &doomed, now);
     let Some(placed) = sync.run_some("place", Pace::Together, place)? else {
-        return Ok(rest(seen, decision, false, None));
+        return Ok(report::rest(seen, decision, false, None));
     };
     let going = going(placed, decision, &doomed);
     let settle = || settle(placed, decision, &going, now);
@@ -32,7 +27,7 @@ pub(super) fn plan(settings: &SchedulerSettings, sync: &Sync<'_, Observation>) -
         sync.run_some("tell", Pace::Together, || tell(settled, &going))?;
     }
     let error = first_error([Some(placed), settled]);
-    Ok(rest(seen, decision, untold, error))
+    Ok(report::rest(seen, decision, untold, error))
 }
 
 /// A pod that goes, and the failure of the pod it goes for.
@@ -139,31 +134,4 @@ fn first_error(rounds: [Option<&Round>; 2]) -> Option<&ApiError> {
     let answers = rounds.into_iter().flatten().flat_map(|it| &it.answers);
     let mut errors = answers.filter_map(Answer::error);
     errors.find(|error| !error.is_gone_or_replaced())
-}
-
-fn rest(seen: &Observation, decision: &Decision, untold: bool, error: Option<&ApiError>) -> Step {
-    let (placed, failed) = (decision.placed.len(), decision.failed.len());
-    let rule = match (placed, failed) {
-        (0, _) => "nothing fits",
-        (_, 0) => "placed",
-        _ => "placed some",
-    };
-    let report = Report::new(rule)
-        .saw("nodes", seen.nodes.len())
-        .saw("waiting", seen.pending.len())
-        .saw("gated", seen.gated)
-        .saw("placed", placed)
-        .saw("unschedulable", failed);
-    if let Some(error) = error {
-        let report = report.waits_for(format!("another try after: {error}"));
-        return Step::retry(error, report);
-    }
-    if decision.more || untold {
-        return Step::rest_for(Duration::ZERO, report.waits_for("the next batch"));
-    }
-    if failed > 0 {
-        let report = report.waits_for("nodes to come or pods to go");
-        return Step::rest_for(RETRY, report);
-    }
-    Step::rest(report)
 }

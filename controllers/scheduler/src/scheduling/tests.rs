@@ -213,7 +213,12 @@ fn play_with(scheduler: &Scheduler, world: &mut World) -> Option<Played> {
     let mut stages = Vec::new();
     loop {
         let actions = match scheduler.step(&seen, &answers, world.now()) {
-            Step::Rest(rest) => return Some(Played { stages, rest }),
+            Step::Rest(rest) => {
+                return Some(Played {
+                    stages,
+                    rest: *rest,
+                });
+            }
             Step::Do(actions) => actions,
         };
         assert_eq!(lint(&actions), [], "{actions:?}");

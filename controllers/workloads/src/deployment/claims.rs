@@ -4,9 +4,9 @@ use flyball_api::views::{Deployment, ReplicaSet};
 use flyball_plan::rules::claims::{Candidate, ClaimFailed, Fate, settle};
 use flyball_plan::{Flow, Precondition, failed, stuck};
 
-use super::Sync;
 use super::observe::position_of_new;
 use super::sets::{Family, Set};
+use super::{Sync, report};
 
 /// Claims the ReplicaSets of the Deployment. If one cannot be claimed, the sync fails.
 ///
@@ -34,11 +34,16 @@ pub(super) fn claim(sync: &Sync<'_>) -> Flow<Family> {
         None => {}
         Some(ClaimFailed::Refused { why, .. }) => {
             let why = format!("can't recheck before adopting: {why}");
-            return Err(stuck("may not adopt", why));
+            return Err(stuck(report::ADOPTION_REFUSED, why));
         }
-        Some(ClaimFailed::Write(error)) => return Err(failed("claim", error)),
+        Some(ClaimFailed::Write(error)) => {
+            return Err(failed("claim", &deployment.metadata.namespace, error));
+        }
         Some(ClaimFailed::NotTried(set)) => {
-            return Err(stuck("claims", format!("{set} was not claimed")));
+            return Err(stuck(
+                report::CLAIM_NOT_TRIED,
+                format!("{set} was not claimed"),
+            ));
         }
     }
     let fates = claims.fates.into_iter().zip(sets);
@@ -51,7 +56,7 @@ pub(super) fn claim(sync: &Sync<'_>) -> Flow<Family> {
         }),
     });
     split(deployment, claimed.collect(), sync.seen.new_at)
-        .map_err(|problem| stuck("cannot tell the new ReplicaSet", problem))
+        .map_err(|problem| stuck(report::NEW_REPLICA_SET_UNKNOWN, problem))
 }
 
 fn split(

@@ -1,5 +1,6 @@
 //! Which old ReplicaSets are deleted: those beyond the history that is to be kept.
 
+use flyball_api::ApiError;
 use flyball_api::views::{Deployment, ReplicaSet};
 use flyball_plan::{Answer, Flow, Pace, Target, Write, failed};
 
@@ -32,10 +33,10 @@ pub(super) fn surplus<'a>(deployment: &Deployment, old: &'a [Set]) -> Vec<&'a Se
     alive
 }
 
-/// Deletes the surplus; `Some` says what came in between, if the rest must wait for another sync.
+/// Deletes the surplus; `Some` is the clash that leaves the rest to another sync.
 ///
 /// Bound to the state seen: a ReplicaSet that is rolled back to just now is not deleted.
-pub(super) fn clean_up(sync: &Sync<'_>, old: &[Set]) -> Flow<Option<String>> {
+pub(super) fn clean_up<'a>(sync: &Sync<'a>, old: &[Set]) -> Flow<Option<&'a ApiError>> {
     const STAGE: &str = "clean-up";
     let surplus = surplus(sync.deployment(), old);
     if surplus.is_empty() {
@@ -50,8 +51,9 @@ pub(super) fn clean_up(sync: &Sync<'_>, old: &[Set]) -> Flow<Option<String>> {
     })?;
     match round.answers.iter().find_map(Answer::error) {
         None => Ok(None),
-        // Somebody else deleted or changed it: no failure, but the rest was skipped.
-        Some(error) if error.is_not_found() || error.is_conflict() => Ok(Some(error.to_string())),
-        Some(error) => Err(failed(STAGE, error)),
+        // Another client deleted or changed it, and the rest was skipped: the status is written all
+        // the same.
+        Some(error) if error.is_not_found() || error.is_conflict() => Ok(Some(error)),
+        Some(error) => Err(failed(STAGE, round.failed_namespace(), error)),
     }
 }

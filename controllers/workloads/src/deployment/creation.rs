@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use flyball_api::views::{Deployment, ReplicaSet, ReplicaSetSpec};
 use flyball_api::{
-    ApiError, Class, ConditionStatus, DecodeError, LeanMeta, Meta, Object, OwnerReference,
+    ApiError, Class, ConditionStatus, DecodeError, LeanMeta, Meta, Object, OwnerReference, Remedy,
     Template, digest,
 };
 use flyball_plan::rules::splice;
-use flyball_plan::{Answer, Body, Flow, Pace, Read, RecordKind, Target, Write, failed, stuck};
+use flyball_plan::{
+    Answer, Body, Flow, Pace, Read, RecordKind, Step, Target, Write, failed, stuck,
+};
 use serde::Serialize;
 
 use super::Sync;
@@ -22,7 +24,7 @@ use super::limits::{Limits, Strategy};
 use super::observe::same_template;
 use super::progress::deadline;
 use super::sets::{Family, Set};
-use super::{POD_TEMPLATE_HASH, revisions};
+use super::{POD_TEMPLATE_HASH, report, revisions};
 
 /// The longest name of an object whose name is a DNS subdomain.
 const NAME_LENGTH_MAX: usize = 253;
@@ -58,11 +60,11 @@ pub(super) fn create(sync: &Sync<'_>, family: &Family, draft: &mut Draft) -> Flo
     let limits = Limits::of(deployment);
     let size = limits
         .size_of_new(&Strategy::of(deployment), family.replicas(), 0)
-        .map_err(|error| stuck("unknown strategy", error))?;
+        .map_err(|error| stuck(report::UNKNOWN_STRATEGY, error))?;
     let revision = next_revision(family).to_string();
     let collisions = draft.status.collision_count;
     let mut set = compose(deployment, collisions, &revision, &limits, size)
-        .map_err(|error| stuck("cannot use the template", error))?;
+        .map_err(|error| stuck(report::TEMPLATE_UNUSABLE, error))?;
 
     let round = sync.run(STAGE, Pace::InOrder, || {
         let namespace = &deployment.metadata.namespace;
@@ -84,11 +86,11 @@ pub(super) fn create(sync: &Sync<'_>, family: &Family, draft: &mut Draft) -> Flo
                 draft.set_revision(&revision);
                 Ok(existing)
             }
-            Class::NamespaceTerminating => Err(failed(STAGE, error)),
+            Class::NamespaceTerminating => Err(failed(STAGE, &set.metadata.namespace, error)),
             _ => Err(report_failure(sync, &set.metadata.name, error, draft)?),
         },
         _ => Err(stuck(
-            "cannot create the new ReplicaSet",
+            report::CREATION_NOT_TRIED,
             "the creation was not tried",
         )),
     }
@@ -126,12 +128,12 @@ fn examine_namesake(
     let target = Target::of(ReplicaSet::KIND, &wanted.metadata);
     let round = sync.must("examine-namesake", || vec![Read::get(target).into()])?;
     let Some(Answer::Read(json)) = round.answers.first() else {
-        return Err(failed("create", exists));
+        return Err(failed("create", &wanted.metadata.namespace, exists));
     };
     let namesake = ReplicaSet::decode(json.json().as_bytes())
-        .map_err(|error| stuck("cannot read the ReplicaSet of that name", error))?;
+        .map_err(|error| stuck(report::REPLICA_SET_UNREADABLE, error))?;
     let same = same_template(deployment, &namesake)
-        .map_err(|problem| stuck("cannot compare the ReplicaSet of that name", problem))?;
+        .map_err(|problem| stuck(report::REPLICA_SET_UNREADABLE, problem))?;
     if same && namesake.metadata.is_controlled_by(&deployment.metadata.uid) {
         return Ok(Set::new(Arc::new(namesake)));
     }
@@ -140,17 +142,12 @@ fn examine_namesake(
         counted.status.collision_count = Some(counted.status.collision_count.unwrap_or(0) + 1);
         vec![counted.update()]
     })?;
-    Err(failed("create", exists))
+    Err(failed("create", &wanted.metadata.namespace, exists))
 }
 
 /// Says in an event and, if progress matters, in the Progressing condition that the new
 /// ReplicaSet could not be created; the sync fails whether or not that could be written.
-fn report_failure(
-    sync: &Sync<'_>,
-    name: &str,
-    error: &ApiError,
-    draft: &Draft,
-) -> Flow<flyball_plan::Step> {
+fn report_failure(sync: &Sync<'_>, name: &str, error: &ApiError, draft: &Draft) -> Flow<Step> {
     let deployment = sync.deployment();
     let message = format!("Failed to create new replica set \"{name}\": {error}");
     sync.run("report-failure", Pace::InOrder, || {
@@ -169,7 +166,12 @@ fn report_failure(
         );
         [told].into_iter().chain(update).collect()
     })?;
-    Ok(failed("create", error))
+    Ok(match error.remedy() {
+        Remedy::Edit => Step::retry(error, report::template_refused(deployment, error)),
+        Remedy::Retry | Remedy::LookAgain => {
+            failed("create", &deployment.metadata.namespace, error)
+        }
+    })
 }
 
 /// The ReplicaSet to be created: the Deployment's template with a label that is its own, spliced

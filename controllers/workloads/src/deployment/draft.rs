@@ -7,7 +7,7 @@
 
 use flyball_api::views::{Deployment, DeploymentStatus};
 use flyball_api::{Condition, Lossless, Meta, Object, Text};
-use flyball_plan::rules::status::put;
+use flyball_plan::rules::status::{put, write_own};
 use flyball_plan::{Action, Answer, Flow, Round};
 
 use super::Sync;
@@ -63,8 +63,15 @@ impl Draft {
         put(Deployment::KIND, &metadata, &self.status)
     }
 
+    /// Writes the draft at once, and goes on from what is stored then.
+    pub(super) fn write_now(&mut self, sync: &Sync<'_>, stage: &'static str) -> Flow<()> {
+        let round = write_own(sync, stage, Deployment::KIND, &self.meta, || self.update())?;
+        self.go_on_from(round);
+        Ok(())
+    }
+
     /// Goes on from a write of this draft that took effect: what was sent is what is stored now.
-    pub(super) fn go_on_from(&mut self, round: &Round) {
+    fn go_on_from(&mut self, round: &Round) {
         let sent = round.actions.items.first().and_then(Action::write);
         let sent = sent.and_then(|write| Deployment::decode(write.body.json().as_bytes()).ok());
         let written = match round.answers.first() {
@@ -85,7 +92,7 @@ impl Draft {
         if sync.has_run(STAGE).is_none() && !self.differs() {
             return Ok(false);
         }
-        sync.must(STAGE, || vec![self.update()])?;
+        write_own(sync, STAGE, Deployment::KIND, &self.meta, || self.update())?;
         Ok(true)
     }
 }

@@ -43,6 +43,7 @@ mod pausing;
 mod plan;
 mod progress;
 mod recreate;
+mod report;
 mod revisions;
 mod rollback;
 mod rolling;
@@ -52,11 +53,11 @@ mod sets;
 mod status;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
+use flyball_api::views::Deployment;
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Target};
 
 pub use observe::Observation;
 
@@ -109,6 +110,13 @@ impl Controller for DeploymentController {
         workers: 5,
         retries_max: Some(15),
     };
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (Deployment::KIND, key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<ObjectName> {
         route::route(change, store)

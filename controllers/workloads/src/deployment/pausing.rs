@@ -48,8 +48,7 @@ pub(super) fn note(sync: &Sync<'_>, draft: &mut Draft) -> Flow<()> {
                 &mut draft.status,
                 say(reason::RESUMED, "Deployment is resumed"),
             );
-            let round = sync.must("resume", || vec![draft.update()])?;
-            draft.go_on_from(round);
+            draft.write_now(sync, "resume")?;
         }
         (true, true) | (false, false) => {}
     }

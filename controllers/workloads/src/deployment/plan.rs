@@ -1,7 +1,8 @@
 //! All branching of a sync, top to bottom.
 
+use flyball_api::ApiError;
 use flyball_api::views::Deployment;
-use flyball_plan::{Flow, Pace, RecordKind, Report, Step, stuck};
+use flyball_plan::{Flow, Pace, RecordKind, Report, Rule, Step, stuck};
 
 use super::Sync;
 use super::draft::Draft;
@@ -9,8 +10,8 @@ use super::edits::{self, Edit, record};
 use super::limits::Strategy;
 use super::sets::{Family, Set};
 use super::{
-    claims, cleanup, creation, pausing, progress, recreate, rollback, rolling, scaling, status,
-    waiting,
+    claims, cleanup, creation, pausing, progress, recreate, report, rollback, rolling, scaling,
+    status,
 };
 
 pub(super) fn plan(sync: &Sync<'_>) -> Flow<Step> {
@@ -19,30 +20,30 @@ pub(super) fn plan(sync: &Sync<'_>) -> Flow<Step> {
         return refuse_to_select_everything(sync);
     }
     if let Some(problem) = &sync.seen.problem {
-        return Err(stuck("cannot decide anything", problem));
+        return Err(stuck(report::UNDECIDABLE, problem));
     }
     let family = claims::claim(sync)?;
     let mut draft = Draft::of(deployment);
     if deployment.metadata.is_deleting() {
-        return finish_counting(sync, &family, draft, "deletion");
+        return finish_counting(sync, &family, draft, report::TERMINATING);
     }
     pausing::note(sync, &mut draft)?;
     if deployment.spec.paused {
-        return resize(sync, &family, draft, "paused");
+        return resize(sync, &family, draft, report::PAUSED);
     }
     // Before anything else moves: the revisions that it speaks of are those of now.
     if let Some(revision) = rollback::requested(deployment) {
         return rollback::roll_back(sync, &family, draft, revision);
     }
     if scaling::is_due(deployment, &family) {
-        return resize(sync, &family, draft, "scaling");
+        return resize(sync, &family, draft, report::SCALING);
     }
     match Strategy::of(deployment) {
         Strategy::Recreate => recreate::roll_out(sync, family, draft),
         Strategy::RollingUpdate => rolling::roll_out(sync, family, draft),
         Strategy::Unknown(kind) => {
             let error = format!("unexpected deployment strategy type: {kind}");
-            Err(stuck("unknown strategy", error))
+            Err(stuck(report::UNKNOWN_STRATEGY, error))
         }
     }
 }
@@ -72,13 +73,11 @@ fn refuse_to_select_everything(sync: &Sync<'_>) -> Flow<Step> {
         let update = draft.differs().then(|| draft.update());
         [told].into_iter().chain(update).collect()
     })?;
-    Ok(Step::rest(
-        Report::new("selects all pods").waits_for("a selector that is not empty"),
-    ))
+    Ok(Step::rest(report::selects_everything(deployment)))
 }
 
 /// Sizes the ReplicaSets of a Deployment that is paused or was scaled; no roll-out moves on.
-fn resize(sync: &Sync<'_>, family: &Family, mut draft: Draft, rule: &'static str) -> Flow<Step> {
+fn resize(sync: &Sync<'_>, family: &Family, mut draft: Draft, rule: Rule) -> Flow<Step> {
     let deployment = sync.deployment();
     let mut changes = scaling::scale(deployment, family);
     if let Some(known) = creation::take_up(sync, family, &mut draft) {
@@ -97,7 +96,8 @@ fn resize(sync: &Sync<'_>, family: &Family, mut draft: Draft, rule: &'static str
         let left_over = cleanup::clean_up(sync, &family.old)?;
         if let Some(error) = left_over {
             finish_counting(sync, family, draft, rule)?;
-            return Err(stuck("clean-up was interrupted", error));
+            let report = Report::new(report::CLEANUP_FAILED).saw("error", error);
+            return Err(Step::retry(error, report));
         }
     }
     finish_counting(sync, family, draft, rule)
@@ -123,7 +123,10 @@ pub(super) fn ensure_new(
 }
 
 /// Cleans up the history once the stored status says that the roll-out is complete.
-pub(super) fn clean_up_when_complete(sync: &Sync<'_>, family: &Family) -> Flow<Option<String>> {
+pub(super) fn clean_up_when_complete<'a>(
+    sync: &Sync<'a>,
+    family: &Family,
+) -> Flow<Option<&'a ApiError>> {
     let deployment = sync.deployment();
     if !progress::is_complete(deployment, &deployment.status) {
         return Ok(None);
@@ -132,16 +135,11 @@ pub(super) fn clean_up_when_complete(sync: &Sync<'_>, family: &Family) -> Flow<O
 }
 
 /// Ends a sync that rolled nothing out: counts, but no judgement of progress.
-fn finish_counting(
-    sync: &Sync<'_>,
-    family: &Family,
-    mut draft: Draft,
-    rule: &'static str,
-) -> Flow<Step> {
+fn finish_counting(sync: &Sync<'_>, family: &Family, mut draft: Draft, rule: Rule) -> Flow<Step> {
     let deployment = sync.deployment();
     status::count(sync, family, &mut draft);
     draft.write(sync)?;
-    Ok(Step::rest(waiting::report(
+    Ok(Step::rest(report::report(
         rule,
         deployment,
         family,
@@ -155,14 +153,16 @@ pub(super) fn finish_rollout(
     sync: &Sync<'_>,
     family: &Family,
     mut draft: Draft,
-    rule: &'static str,
-    error: Option<String>,
+    rule: Rule,
+    error: Option<&ApiError>,
 ) -> Flow<Step> {
     let deployment = sync.deployment();
     status::judge(sync, family, &mut draft);
     let written = draft.write(sync)?;
-    let report = waiting::report(rule, deployment, family, &draft.status);
+    let mut report = report::report(rule, deployment, family, &draft.status);
     if let Some(error) = error {
+        // What is sent again comes before what the roll-out waits for.
+        report.waits_for = None;
         return Err(Step::retry(error, report));
     }
     // A status that was written comes back as a change, which is looked at soon enough.

@@ -4,13 +4,13 @@
 
 use flyball_plan::{Flow, Step};
 
-use super::Sync;
 use super::creation;
 use super::draft::Draft;
 use super::edits::{self, Edit};
 use super::limits::Limits;
 use super::plan::{clean_up_when_complete, ensure_new, finish_rollout};
 use super::sets::Family;
+use super::{Sync, report};
 
 /// Does the next step of a recreation: the old ReplicaSets go to zero, then their pods are waited
 /// for, then the new one is created in full size.
@@ -36,8 +36,8 @@ pub(super) fn roll_out(sync: &Sync<'_>, family: Family, mut draft: Draft) -> Flo
             sync.must("old", actions)?;
         }
         let rule = match to_zero.as_slice() {
-            [] => "old pods must be gone before new ones come",
-            _ => "scaled old ReplicaSets to zero",
+            [] => report::OLD_PODS_REMAIN,
+            _ => report::OLD_SCALED_TO_ZERO,
         };
         return finish_rollout(sync, &family, draft, rule, None);
     }
@@ -50,7 +50,7 @@ pub(super) fn roll_out(sync: &Sync<'_>, family: Family, mut draft: Draft) -> Flo
         sync.must("new", || edits::actions(deployment, [&edit]))?;
     }
     let left_over = clean_up_when_complete(sync, &family)?;
-    finish_rollout(sync, &family, draft, "recreation", left_over)
+    finish_rollout(sync, &family, draft, report::RECREATE, left_over)
 }
 
 /// Whether an old ReplicaSet says that it has pods, or has one that has not ended: a pod on its

@@ -9,7 +9,8 @@ use flyball_api::views::Deployment;
 use flyball_api::{DecodeError, Object};
 use flyball_plan::rules::splice;
 use flyball_plan::{
-    Action, Answer, Body, Flow, Precondition, Read, RecordKind, Report, Step, Target, Write, stuck,
+    Action, Answer, Body, Flow, Precondition, Read, RecordKind, Report, Step, Target, Until, Wait,
+    Write, stuck,
 };
 
 use super::Sync;
@@ -18,7 +19,7 @@ use super::draft::Draft;
 use super::edits::{self, record};
 use super::observe::same_template;
 use super::sets::{Family, Set};
-use super::{POD_TEMPLATE_HASH, creation, revisions};
+use super::{POD_TEMPLATE_HASH, creation, report, revisions};
 
 const NOT_FOUND: &str = "DeploymentRollbackRevisionNotFound";
 const UNCHANGED: &str = "DeploymentRollbackTemplateUnchanged";
@@ -57,7 +58,7 @@ pub(super) fn roll_back(
         None => Some(creation::next_revision(family)),
     };
     let verdict = verdict(deployment, family, new_revision, revision)
-        .map_err(|problem| stuck("cannot compare templates for a rollback", problem))?;
+        .map_err(|problem| stuck(report::ROLLBACK, problem))?;
 
     let ask = || {
         let target = Target::of(Deployment::KIND, &deployment.metadata);
@@ -65,10 +66,10 @@ pub(super) fn roll_back(
     };
     let round = sync.must("read-for-rollback", ask)?;
     let Some(Answer::Read(live)) = round.answers.first() else {
-        return Err(stuck("rollback", "the deployment was not read"));
+        return Err(stuck(report::ROLLBACK, "the deployment was not read"));
     };
     let update = rewrite(deployment, live.json(), verdict.to())
-        .map_err(|problem| stuck("rollback", problem))?;
+        .map_err(|problem| stuck(report::ROLLBACK, problem))?;
     sync.must("rollback", || {
         let warn =
             |reason, message: String| record(deployment, RecordKind::Warning, reason, message);
@@ -93,10 +94,13 @@ pub(super) fn roll_back(
         }
     })?;
     Ok(Step::rest(
-        Report::new("rollback")
+        Report::new(report::ROLLBACK)
             .saw("asked for revision", revision)
             .saw("outcome", verdict.name())
-            .waits_for("the deployment without the request to show up in the cache"),
+            .waits_for(Wait::object(
+                Target::of(Deployment::KIND, &deployment.metadata),
+                Until::CacheUpdated,
+            )),
     ))
 }
 

@@ -4,12 +4,12 @@
 
 use flyball_plan::{Flow, Pace, Step, stuck};
 
-use super::Sync;
 use super::draft::Draft;
 use super::edits::{self, Edit};
 use super::limits::{Limits, Strategy};
 use super::plan::{clean_up_when_complete, ensure_new, finish_rollout};
 use super::sets::{Family, Set, sum};
+use super::{Sync, report};
 
 /// Does the next step of a rolling update: the new ReplicaSet grows if it can, or else the old
 /// ones shrink if they can, or else the history is cleaned up if all is done.
@@ -23,7 +23,7 @@ pub(super) fn roll_out(sync: &Sync<'_>, family: Family, mut draft: Draft) -> Flo
     } else {
         limits
             .size_of_new(&Strategy::RollingUpdate, family.replicas(), new.replicas())
-            .map_err(|error| stuck("unknown strategy", error))?
+            .map_err(|error| stuck(report::UNKNOWN_STRATEGY, error))?
     };
     let scales = size != new.replicas();
     if scales {
@@ -33,19 +33,19 @@ pub(super) fn roll_out(sync: &Sync<'_>, family: Family, mut draft: Draft) -> Flo
         sync.must("new", || edits::actions(deployment, [&edit]))?;
     }
     if scales {
-        return finish_rollout(sync, &family, draft, "scaled the new ReplicaSet", None);
+        return finish_rollout(sync, &family, draft, report::NEW_SCALED, None);
     }
 
     let shrunk = shrink(&limits, &new, &family.old);
     if !shrunk.is_empty() {
         let scale = || edits::actions(deployment, &shrunk);
         let round = sync.run("old", Pace::InOrder, scale)?;
-        let error = round.first_error().map(ToString::to_string);
-        return finish_rollout(sync, &family, draft, "scaled old ReplicaSets down", error);
+        let error = round.first_error();
+        return finish_rollout(sync, &family, draft, report::OLD_SCALED_DOWN, error);
     }
 
     let left_over = clean_up_when_complete(sync, &family)?;
-    finish_rollout(sync, &family, draft, "rolling update", left_over)
+    finish_rollout(sync, &family, draft, report::ROLLING_UPDATE, left_over)
 }
 
 /// The old ReplicaSets that can shrink, each with its new size.

@@ -170,7 +170,12 @@ fn run_at(now: Timestamp, store: &Snapshot, answer: &mut dyn FnMut(&Action) -> A
     let (mut answers, mut stages) = (Answers::none(), Vec::new());
     loop {
         match controller().step(&seen, &answers, now) {
-            Step::Rest(rest) => return Run { stages, rest },
+            Step::Rest(rest) => {
+                return Run {
+                    stages,
+                    rest: *rest,
+                };
+            }
             Step::Do(actions) => {
                 assert_eq!(lint(&actions), [], "{actions:?}");
                 assert!(

@@ -9,10 +9,10 @@ use flyball_api::Selector;
 use flyball_api::views::Pod;
 use flyball_plan::rules::claim::{Claim, claim};
 use flyball_plan::rules::claims::{self, Candidate, ClaimFailed, Fate};
-use flyball_plan::{Flow, Precondition, Report, Step, Sync};
+use flyball_plan::{Flow, Precondition, Report, Step, Sync, Timer, Wait};
 
 use super::observe::selects;
-use super::{BURST, Observation, Owner, ReplicaKind};
+use super::{BURST, Observation, Owner, ReplicaKind, report};
 
 /// The active pods that are the owner's, once all claims are settled.
 pub(super) fn settle<'a, K: ReplicaKind>(
@@ -47,21 +47,23 @@ pub(super) fn settle<'a, K: ReplicaKind>(
         _ => None,
     }));
     let report = || {
-        Report::new("whose the pods are")
+        Report::new(report::CLAIMING)
             .saw("adopting", adoptions.len())
             .saw("releasing", releases.len())
     };
     if let Some(first) = claims.failures.first() {
         let count = claims.failures.len();
-        let error = match count {
+        let text = match count {
             1 => told(first),
             count => format!("{} (and {} more)", told(first), count - 1),
         };
-        let report = report().saw("failed", count).waits_for("another try");
-        return Err(Step::retry(error, report));
+        let failure = first.failure(&owner.meta.namespace, text);
+        return Err(Step::retry(failure, report().saw("failed", count)));
     }
     if postponed > 0 {
-        let report = report().waits_for(format!("{postponed} more to be adopted or released"));
+        let report = report()
+            .saw("postponed", postponed)
+            .waits_for(Wait::Time(Timer::NextBatch));
         return Err(Step::rest_for(Duration::ZERO, report));
     }
     Ok(own)

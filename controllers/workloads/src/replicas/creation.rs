@@ -3,24 +3,22 @@
 //! In growing batches, because what stops one pod (a quota, a bad template) mostly stops them all.
 
 use flyball_api::views::Pod;
-use flyball_api::{Class, Remedy, Selector};
+use flyball_api::{ApiError, Class, Remedy, Selector};
 use flyball_plan::rules::pod_body::pod_body;
-use flyball_plan::{Action, Answer, Round, Write};
+use flyball_plan::{Action, Answer, Failure, Round, Target, Wait, Write};
 
 use super::Owner;
 use super::observe::selects;
-use super::outcome::{Failure, Outcome, normal, warning};
+use super::outcome::{Outcome, Refusal, normal, warning};
 
 pub(super) const STAGE: &str = "create";
 const FAILED: &str = "FailedCreate";
 
 /// The creation of a pod; why there is none, if the template cannot be used.
-pub(super) fn create(owner: &Owner<'_>, selector: &Selector) -> Result<Action, Failure> {
-    // Only another template or selector helps.
-    let refuse = |message: String| Failure {
+pub(super) fn create(owner: &Owner<'_>, selector: &Selector) -> Result<Action, Refusal> {
+    let refuse = |message: String| Refusal {
         reason: FAILED,
-        message,
-        remedy: Remedy::Edit,
+        failure: Failure::until_edited(message, another_template(owner)),
     };
     let body = pod_body(owner.template, owner.kind, owner.meta)
         .map_err(|refused| refuse(refused.to_string()))?;
@@ -34,9 +32,14 @@ pub(super) fn create(owner: &Owner<'_>, selector: &Selector) -> Result<Action, F
     Ok(Write::create(Pod::KIND, &owner.meta.namespace, body).into())
 }
 
-/// What became of the creates. A namespace on its way out is no failure: nothing that is tried
-/// again could succeed.
-pub(super) fn outcome(round: &Round) -> Outcome {
+/// Only another template helps, where the pods made from this one are refused.
+fn another_template(owner: &Owner<'_>) -> Wait {
+    Wait::edit(Target::of(owner.kind, owner.meta), "spec.template")
+}
+
+/// What became of the creates. A terminating namespace is no failure: nothing that is tried again
+/// could succeed.
+pub(super) fn outcome(owner: &Owner<'_>, round: &Round) -> Outcome {
     let error = round
         .answers
         .iter()
@@ -49,10 +52,9 @@ pub(super) fn outcome(round: &Round) -> Outcome {
             .iter()
             .filter_map(Answer::error)
             .any(is_hopeless),
-        failure: error.map(|error| Failure {
+        refusal: error.map(|error| Refusal {
             reason: FAILED,
-            message: error.to_string(),
-            remedy: error.remedy(),
+            failure: failure(owner, error),
         }),
         ..Outcome::default()
     }
@@ -73,6 +75,13 @@ pub(super) fn records(owner: &Owner<'_>, round: &Round) -> Vec<Action> {
     round.answers.iter().filter_map(tell).collect()
 }
 
-fn is_hopeless(error: &flyball_api::ApiError) -> bool {
+fn failure(owner: &Owner<'_>, error: &ApiError) -> Failure {
+    match error.remedy() {
+        Remedy::Edit => Failure::until_edited(error.to_string(), another_template(owner)),
+        Remedy::Retry | Remedy::LookAgain => Failure::of(error, &owner.meta.namespace),
+    }
+}
+
+fn is_hopeless(error: &ApiError) -> bool {
     error.class() == Class::NamespaceTerminating
 }

@@ -2,10 +2,10 @@
 
 use flyball_api::views::Pod;
 use flyball_plan::rules::ranking::{Ranking, victims};
-use flyball_plan::{Action, Answer, Round, Write};
+use flyball_plan::{Action, Answer, Failure, Round, Write};
 
 use super::Owner;
-use super::outcome::{Failure, Outcome, normal, warning};
+use super::outcome::{Outcome, Refusal, normal, warning};
 
 pub(super) const STAGE: &str = "delete";
 const FAILED: &str = "FailedDelete";
@@ -30,10 +30,10 @@ pub(super) fn outcome(round: &Round) -> Outcome {
             .iter()
             .filter(|answer| succeeded(answer))
             .count(),
-        failure: error.map(|error| Failure {
+        refusal: error.map(|error| Refusal {
             reason: FAILED,
-            message: format!("unable to delete pods: {error}"),
-            remedy: error.remedy(),
+            failure: Failure::of(error, round.failed_namespace())
+                .in_words(format!("unable to delete pods: {error}")),
         }),
         ..Outcome::default()
     }

@@ -38,9 +38,9 @@ mod tests;
 
 use std::marker::PhantomData;
 
-use flyball_api::{ObjectName, Timestamp};
+use flyball_api::{Object, ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
 
 pub use kind::{Owner, ReplicaKind, ReplicaSetKind, ReplicationControllerKind};
 pub use observe::Observation;
@@ -101,6 +101,13 @@ impl<K: ReplicaKind> Controller for Replicas<K> {
     type Observation = Observation<K>;
 
     const DESCRIPTOR: Descriptor = K::DESCRIPTOR;
+
+    const RULES: &'static [Rule] = report::RULES;
+
+    fn about(&self, key: &ObjectName) -> Option<Target> {
+        let (kind, name) = (K::Object::kind(), key.clone());
+        Some(Target { kind, name })
+    }
 
     fn route(&self, change: &Change, store: &Snapshot) -> Keys<ObjectName> {
         route::route::<K>(change, store)

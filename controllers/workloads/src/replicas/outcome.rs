@@ -1,6 +1,5 @@
 //! What managing the pods of an owner came to.
 
-use flyball_api::Remedy;
 use flyball_plan::{Action, Record, RecordKind};
 
 use super::Owner;
@@ -12,28 +11,26 @@ pub(super) struct Outcome {
     pub(super) created: usize,
     /// How many pods were deleted, or were found to be gone already.
     pub(super) deleted: usize,
-    /// Nothing can be created because the namespace is on its way out.
+    /// Nothing can be created because the namespace is terminating.
     pub(super) namespace_terminating: bool,
     /// What went wrong first.
-    pub(super) failure: Option<Failure>,
+    pub(super) refusal: Option<Refusal>,
 }
 
 /// Why pods could not be managed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct Refusal {
     /// `FailedCreate` or `FailedDelete`.
     pub(super) reason: &'static str,
-    /// The error.
-    pub(super) message: String,
-    /// What helps.
-    pub(super) remedy: Remedy,
+    /// Why the sync fails.
+    pub(super) failure: flyball_plan::Failure,
 }
 
 impl Outcome {
     /// It could not even be tried.
-    pub(super) fn refused(failure: Failure) -> Self {
+    pub(super) fn refused(refusal: Refusal) -> Self {
         Self {
-            failure: Some(failure),
+            refusal: Some(refusal),
             ..Self::default()
         }
     }

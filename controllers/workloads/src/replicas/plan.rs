@@ -4,16 +4,16 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use flyball_api::views::{Pod, ReplicaSetStatus};
-use flyball_api::{Class, Lossless, Object, Selector, Timestamp};
+use flyball_api::{Lossless, Object, Selector, Timestamp};
 use flyball_plan::rules::pods::available_in;
 use flyball_plan::rules::ranking::Ranking;
-use flyball_plan::rules::status::put;
+use flyball_plan::rules::status::{gone, is_gone, put};
 use flyball_plan::{
-    Action, Answer, Failure, Flow, Found, Pace, Read, Report, Round, Step, Sync, Target,
+    Action, Answer, Failure, Flow, Found, Pace, Read, Report, Round, Step, Sync, Target, Wait,
 };
 
 use super::outcome::Outcome;
-use super::report::report;
+use super::report;
 use super::{
     BURST, Observation, Owner, ReplicaKind, ReplicasSettings, adoption, creation, deletion, status,
 };
@@ -29,9 +29,10 @@ pub(super) fn plan<K: ReplicaKind>(
     let selector = match &seen.selector {
         Ok(selector) => selector,
         Err(why) => {
-            let report = Report::new("no usable selector").saw("because", why);
-            let fix = "a selector that selects something in particular";
-            return Ok(Step::rest(report.waits_for(fix)));
+            let target = Target::of(owner.kind, owner.meta);
+            let report = Report::new(report::NO_SELECTOR).saw("because", why);
+            let edit = Wait::edit(target, "spec.selector");
+            return Ok(Step::rest(report.waits_for(edit)));
         }
     };
     let pods = adoption::settle(sync, &owner, selector)?;
@@ -39,18 +40,20 @@ pub(super) fn plan<K: ReplicaKind>(
 
     let terminating =
         (settings.terminating_replicas && K::COUNTS_TERMINATING).then_some(seen.terminating);
-    let failure = outcome.failure.as_ref();
-    let status_of = |owner: &Owner<'_>| status::next(owner, &pods, terminating, failure, now);
+    let refusal = outcome.refusal.as_ref();
+    let status_of = |owner: &Owner<'_>| status::next(owner, &pods, terminating, refusal, now);
     let status = status_of(&owner);
-    let report = report(&owner, &pods, &outcome, &status, now);
+    let report = report::report(&owner, &pods, &outcome, &status, now);
     match tell::<K>(sync, &owner, &status_of)? {
         Told::Done => {}
-        Told::Gone => return Ok(Step::rest(report.waits_for("its own deletion to be seen"))),
-        Told::Failed(error) => return Ok(Step::retry(error, report)),
+        Told::Gone => return Ok(gone(owner.kind, owner.meta)),
+        Told::Failed(failure) => {
+            let report = report.waits_for(failure.wait.as_ref().clone());
+            return Ok(Step::retry(failure, report));
+        }
     }
-    if let Some(failure) = outcome.failure {
-        let (text, remedy) = (failure.message, failure.remedy);
-        return Ok(Step::retry(Failure { text, remedy }, report));
+    if let Some(refusal) = outcome.refusal {
+        return Ok(Step::retry(refusal.failure, report));
     }
     Ok(match next_availability(&owner, &pods, &status, now) {
         Some(delay) => Step::rest_for(delay, report),
@@ -74,12 +77,12 @@ fn manage<K: ReplicaKind>(
         Ordering::Less => {
             let create = match creation::create(owner, selector) {
                 Ok(create) => create,
-                Err(failure) => return Ok(Outcome::refused(failure)),
+                Err(refusal) => return Ok(Outcome::refused(refusal)),
             };
             let missing = (owner.replicas - pods.len()).min(BURST);
             let creates = || vec![create; missing];
             let round = sync.run(creation::STAGE, Pace::SlowStart, creates)?;
-            Ok(creation::outcome(round))
+            Ok(creation::outcome(owner, round))
         }
         Ordering::Greater => {
             let ranking = Ranking {
@@ -98,7 +101,7 @@ fn manage<K: ReplicaKind>(
 enum Told {
     Done,
     Gone,
-    Failed(String),
+    Failed(Failure),
 }
 
 /// Tells people what was done and the owner how its pods fare; should the owner have changed
@@ -116,19 +119,19 @@ fn tell<K: ReplicaKind>(
         }
         items
     })?;
-    match told.and_then(status_error) {
-        None => return Ok(Told::Done),
-        Some((Class::NotFound, _)) => return Ok(Told::Gone),
+    match told.and_then(status_answer) {
+        None | Some(Answer::Done(_)) => return Ok(Told::Done),
+        Some(Answer::Failed(error)) if is_gone(error) => return Ok(Told::Gone),
         Some(_) => {}
     }
     let target = || Read::get(Target::of(owner.kind, owner.meta));
     let live = match sync.found("refresh", target)? {
         Found::Nothing => return Ok(Told::Gone),
-        Found::Unknown(error) => return Ok(Told::Failed(error)),
+        Found::Unknown(failure) => return Ok(Told::Failed(failure)),
         Found::Object(json) => match K::Object::decode(json.json().as_bytes()) {
             Ok(live) if *live.uid() == owner.meta.uid => live,
             Ok(_) => return Ok(Told::Gone),
-            Err(error) => return Ok(Told::Failed(error.to_string())),
+            Err(error) => return Ok(Told::Failed(error.into())),
         },
     };
     let again = sync.run("tell-again", Pace::InOrder, || {
@@ -138,9 +141,10 @@ fn tell<K: ReplicaKind>(
         status.observed_generation = owner.meta.generation;
         vec![put(owner.kind, live.meta, &status)]
     })?;
-    Ok(match status_error(again) {
-        None => Told::Done,
-        Some((_, error)) => Told::Failed(error),
+    Ok(match status_answer(again) {
+        Some(Answer::Failed(error)) => Told::Failed(error.into()),
+        Some(Answer::Skipped) => Told::Failed("the status write was not tried".into()),
+        _ => Told::Done,
     })
 }
 
@@ -154,17 +158,10 @@ fn records<S>(sync: &Sync<'_, S>, owner: &Owner<'_>) -> Vec<Action> {
     }
 }
 
-/// Why the status write of a stage failed, if there was one and it did.
-fn status_error(round: &Round) -> Option<(Class, String)> {
-    let write = round.actions.items.iter().position(Action::is_write)?;
-    match round.answers.get(write)? {
-        Answer::Failed(error) => Some((error.class(), error.to_string())),
-        Answer::Skipped => Some((
-            Class::Transient,
-            "the status write was not tried".to_owned(),
-        )),
-        _ => None,
-    }
+/// What became of the status write of a stage, if there was one.
+fn status_answer(round: &Round) -> Option<&Answer> {
+    let (_, answer) = round.writes().next()?;
+    Some(answer)
 }
 
 /// When the next pod will have been ready for long enough, if that is all it takes. A pod that

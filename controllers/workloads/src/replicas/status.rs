@@ -5,7 +5,7 @@ use flyball_api::{Condition, ConditionStatus, Lossless, Timestamp};
 use flyball_plan::rules::pods::{is_available, is_ready};
 
 use super::Owner;
-use super::outcome::Failure;
+use super::outcome::Refusal;
 
 /// The condition that says pods could not be managed.
 const REPLICA_FAILURE: &str = "ReplicaFailure";
@@ -18,7 +18,7 @@ pub(super) fn next(
     owner: &Owner<'_>,
     pods: &[&Pod],
     terminating: Option<usize>,
-    failure: Option<&Failure>,
+    refusal: Option<&Refusal>,
     now: Timestamp,
 ) -> Lossless<ReplicaSetStatus> {
     let labels = owner.template.labels();
@@ -36,7 +36,7 @@ pub(super) fn next(
         available_replicas: count(available.count()),
         terminating_replicas: terminating.map(count),
         observed_generation: owner.meta.generation,
-        conditions: conditions(&owner.status.conditions, failure, now),
+        conditions: conditions(&owner.status.conditions, refusal, now),
     })
 }
 
@@ -44,22 +44,22 @@ pub(super) fn next(
 /// would make a write of every retry.
 fn conditions(
     written: &[Lossless<Condition>],
-    failure: Option<&Failure>,
+    refusal: Option<&Refusal>,
     now: Timestamp,
 ) -> Vec<Lossless<Condition>> {
     let said = written
         .iter()
         .any(|condition| condition.kind == REPLICA_FAILURE);
     let mut conditions = written.to_vec();
-    match failure {
-        Some(failure) if !said => {
+    match refusal {
+        Some(refusal) if !said => {
             let condition = Condition {
                 kind: REPLICA_FAILURE.into(),
                 status: ConditionStatus::True,
                 last_update_time: None,
                 last_transition_time: Some(now),
-                reason: failure.reason.into(),
-                message: failure.message.as_str().into(),
+                reason: refusal.reason.into(),
+                message: refusal.failure.text.as_str().into(),
             };
             conditions.push(condition.into());
         }

@@ -4,6 +4,7 @@ mod cases;
 mod claims;
 mod laws;
 mod numbers;
+mod reports;
 mod routing;
 mod statuses;
 
@@ -222,7 +223,12 @@ fn play_with<K: ReplicaKind>(
     let mut stages = Vec::new();
     loop {
         let actions = match controller.step(&seen, &answers, NOW) {
-            Step::Rest(rest) => return Some(Played { stages, rest }),
+            Step::Rest(rest) => {
+                return Some(Played {
+                    stages,
+                    rest: *rest,
+                });
+            }
             Step::Do(actions) => actions,
         };
         assert_eq!(lint(&actions), [], "{actions:?}");

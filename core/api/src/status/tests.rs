@@ -283,3 +283,46 @@ fn only_an_answer_about_an_object_says_that_it_is_gone() {
         );
     }
 }
+
+#[test]
+fn what_helps_is_decided_in_one_place() {
+    let invalid = |field: &str| {
+        let causes =
+            format!(r#"{{"causes":[{{"reason":"FieldValueInvalid","field":"{field}"}}]}}"#);
+        answer(
+            422,
+            &format!(r#"{{"kind":"Status","reason":"Invalid","code":422,"details":{causes}}}"#),
+        )
+    };
+    for (error, remedy) in [
+        (status(409, "Conflict"), Remedy::LookAgain),
+        (invalid("spec.nodeName"), Remedy::Edit),
+        // A webhook or policy names no field.
+        (invalid(""), Remedy::Retry),
+        (status(422, "Invalid"), Remedy::Retry),
+        // The object was recreated.
+        (invalid("metadata.uid"), Remedy::LookAgain),
+        (status(403, "Forbidden"), Remedy::Retry),
+        (status(404, "NotFound"), Remedy::Retry),
+        (status(500, "InternalError"), Remedy::Retry),
+        (ApiError::transport("reset"), Remedy::Retry),
+    ] {
+        assert_eq!(error.remedy(), remedy, "{error:?}");
+    }
+}
+
+#[test]
+fn a_quota_that_refuses_is_named_with_its_resources() {
+    let refused = |code, message: &str| {
+        let status = Status::failure(code, "Forbidden", message);
+        ApiError::from_status(status).exceeded_quota()
+    };
+    let words = "pods \"web-a\" is forbidden: exceeded quota: few, requested: cpu=2,pods=1, \
+                 used: cpu=3,pods=1, limited: cpu=4,pods=1";
+    let resources = vec![Text::from("cpu"), Text::from("pods")];
+    assert_eq!(refused(403, words), Some(("few".to_owned(), resources)));
+    assert_eq!(refused(500, words), None);
+    assert_eq!(refused(403, "pods \"web-a\" is forbidden: no"), None);
+    let unsaid = "pods \"web-a\" is forbidden: failed quota: few: must specify cpu";
+    assert_eq!(refused(403, unsaid), None);
+}

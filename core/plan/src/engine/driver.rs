@@ -3,12 +3,14 @@
 use flyball_api::Kind;
 use flyball_informer::{Change, Snapshot};
 
-use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, Sight, SyncId};
+use crate::{Answer, Controller, Descriptor, Engine, EngineStats, Next, Now, Rule, Sight, SyncId};
 
 /// An [`Engine`] whose controller is not known at compile time.
 pub trait Driver: Send {
     /// The controller's descriptor.
     fn descriptor(&self) -> Descriptor;
+    /// The rules that its reports name.
+    fn rules(&self) -> &'static [Rule];
     /// What the controller sees besides the kinds it watches by name.
     fn sight(&self) -> Sight;
     /// See [`Engine::changed`].
@@ -38,6 +40,9 @@ pub trait Driver: Send {
 impl<C: Controller> Driver for Engine<C> {
     fn descriptor(&self) -> Descriptor {
         C::DESCRIPTOR
+    }
+    fn rules(&self) -> &'static [Rule] {
+        C::RULES
     }
     fn sight(&self) -> Sight {
         C::SIGHT

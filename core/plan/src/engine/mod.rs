@@ -17,8 +17,8 @@ use flyball_informer::{Change, Snapshot};
 use flyball_workqueue::{Options, Priority, Retry, WorkQueue};
 
 use crate::{
-    Action, Actions, Answer, Answers, Controller, Gate, Key, Now, Report, Rest, Revisit, Sight,
-    Step, Target,
+    Action, Actions, Again, Answer, Answers, Controller, Gate, Key, Now, OWN_WRITE_UNSEEN, Report,
+    Rest, Revisit, Sight, Step, TOO_MANY_STAGES, Target, Wait,
 };
 use gone::Gone;
 
@@ -155,19 +155,22 @@ impl<C: Controller> Engine<C> {
             return Next::Idle(self.queue.wake_at());
         };
         if let Err(waiting) = self.gate.check(&key, store) {
-            self.count_skip(waiting.kind);
+            self.count_skip(waiting.kind());
             // Before it is done, so that the queue does not forget how often it has failed.
             self.queue
                 .add_after(key.clone(), key.namespace(), GATE_RECHECK, now.monotonic);
             self.queue.done(&key, now.monotonic);
-            return finished(&key, Outcome::Gated(waiting), Report::default());
+            let mut report = Report::new(OWN_WRITE_UNSEEN);
+            report.waits_for = Some(Wait::OwnWrite((*waiting).clone()));
+            report.again = Again::After(GATE_RECHECK);
+            return self.finished(&key, Outcome::Gated(*waiting), report);
         }
         let Some(seen) = self.controller.observe(&key, store) else {
             self.gate.forget(&key);
             self.conflicts.remove(&key);
             self.queue.forget(&key);
             self.queue.done(&key, now.monotonic);
-            return finished(&key, Outcome::Absent, Report::default());
+            return self.finished(&key, Outcome::Absent, Report::default());
         };
         self.syncs_started += 1;
         let id = SyncId(self.syncs_started);
@@ -263,7 +266,7 @@ impl<C: Controller> Engine<C> {
                         let priority = Priority::Normal;
                         self.queue.add(other, &namespace, priority, now.monotonic);
                     }
-                    return self.rest(key, rest, now);
+                    return self.rest(key, *rest, now);
                 }
             };
             if answers.len() >= STAGES_MAX {
@@ -303,7 +306,9 @@ impl<C: Controller> Engine<C> {
         let error = format!("sync did not rest after {STAGES_MAX} stages");
         let rest = Rest {
             revisit: Revisit::BackOff(error),
-            report: Report::new("too many stages").saw("stage", stage),
+            report: Report::new(TOO_MANY_STAGES)
+                .saw("stage", stage)
+                .waits_for(Wait::RETRY),
         };
         self.rest(key, rest, now)
     }
@@ -343,7 +348,7 @@ impl<C: Controller> Engine<C> {
                 Retry::After(after) => Outcome::Retries { error, after },
                 Retry::Exhausted { failures } => {
                     self.endings.given_up += 1;
-                    report = report.saw("failures", failures).waits_for("a change");
+                    report = report.saw("failures", failures);
                     Outcome::GaveUp { error, failures }
                 }
                 // Shutting down: the next process looks at everything again.
@@ -354,7 +359,17 @@ impl<C: Controller> Engine<C> {
             },
         };
         self.queue.done(&key, now.monotonic);
-        finished(&key, outcome, report)
+        report.again = again(&outcome);
+        self.finished(&key, outcome, report)
+    }
+
+    fn finished(&self, key: &C::Key, outcome: Outcome, report: Report) -> Next {
+        Next::Finished(Box::new(Finished {
+            key: key.to_string(),
+            about: self.controller.about(key),
+            outcome,
+            report,
+        }))
     }
 
     /// Counts a conflict; one too many in a row is a failure.
@@ -409,12 +424,17 @@ impl<C: Controller> Engine<C> {
     }
 }
 
-fn finished(key: &impl Key, outcome: Outcome, report: Report) -> Next {
-    Next::Finished(Finished {
-        key: key.to_string(),
-        outcome,
-        report,
-    })
+/// When a key is looked at again after a sync that ended like this.
+fn again(outcome: &Outcome) -> Again {
+    match outcome {
+        Outcome::Waits(after)
+        | Outcome::Retries { after, .. }
+        | Outcome::Conflicts { after, .. } => Again::After(*after),
+        Outcome::Permanent { .. } => Again::After(PERMANENT_DELAY),
+        Outcome::Rested | Outcome::GaveUp { .. } | Outcome::Absent | Outcome::Gated(_) => {
+            Again::OnChange
+        }
+    }
 }
 
 #[cfg(test)]

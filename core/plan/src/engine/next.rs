@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Actions, Report, Waiting};
+use crate::{Actions, Report, Target, Unseen};
 
 /// Names one running sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub enum Outcome {
     /// There is nothing to reconcile under this key.
     Absent,
     /// The caches have not shown its own writes yet.
-    Gated(Waiting),
+    Gated(Unseen),
 }
 
 /// The end of a sync, for logs, metrics and whoever explains decisions.
@@ -64,6 +64,8 @@ pub enum Outcome {
 pub struct Finished {
     /// What was synced.
     pub key: String,
+    /// The object that the key stands for, if it is one.
+    pub about: Option<Target>,
     /// How it ended.
     pub outcome: Outcome,
     /// Why; empty if nothing was decided.
@@ -76,7 +78,7 @@ pub enum Next {
     /// A sync wants these actions done.
     Work(Work),
     /// A sync ended without wanting anything more.
-    Finished(Finished),
+    Finished(Box<Finished>),
     /// Nothing to do before the next change, answer, or this time.
     Idle(Option<Duration>),
 }

@@ -114,7 +114,7 @@ fn a_key_waits_until_the_cache_shows_its_own_write() {
     let Outcome::Gated(waiting) = outcome(engine.next(&store(&[&web], "99"), at(10))) else {
         panic!("the gate is open")
     };
-    assert_eq!(waiting.kind, Pod::kind());
+    assert_eq!(waiting.kind(), Pod::kind());
     assert_eq!(engine.stats(at(10)).stale_skips, [(Pod::kind(), 1)]);
     assert_eq!(
         idle(engine.next(&store(&[&web], "99"), at(11))),

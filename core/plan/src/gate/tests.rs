@@ -81,8 +81,12 @@ fn a_create_opens_exactly_when_the_cache_has_reached_its_version() {
     let mut gate = Gate::default();
     gate.note(&key(), &create(), &done("100"));
     let waiting = gate.check(&key(), &seen("99", "500").build()).unwrap_err();
-    assert_eq!(waiting.kind, Pod::KIND);
-    assert!(waiting.what.contains("100"), "{}", waiting.what);
+    assert_eq!(waiting.kind(), Pod::KIND);
+    assert!(
+        waiting.to_string().contains("100"),
+        "{}",
+        waiting.to_string()
+    );
     // Another key's writes are no concern of this one.
     let other = ObjectName::new("shop", "db");
     assert_eq!(gate.check(&other, &seen("1", "1").build()), Ok(()));
@@ -107,7 +111,7 @@ fn each_kind_is_waited_for_on_its_own() {
     gate.note(&key(), &create(), &done("100"));
     gate.note(&key(), &patch(ReplicaSet::KIND), &done("101"));
     let waiting = gate.check(&key(), &seen("200", "100").build()).unwrap_err();
-    assert_eq!(waiting.kind, ReplicaSet::KIND);
+    assert_eq!(waiting.kind(), ReplicaSet::KIND);
     assert_eq!(gate.check(&key(), &seen("200", "101").build()), Ok(()));
 }
 
@@ -175,7 +179,7 @@ fn a_delete_opens_when_the_cache_shows_it_going_gone_or_replaced() {
         let before = seen("10", "1").add(pod("a", "uid-1")).build();
         let waiting = gate.check(&key(), &before).unwrap_err();
         assert_eq!(
-            (waiting.kind, waiting.what.contains("shop/a")),
+            (waiting.kind(), waiting.to_string().contains("shop/a")),
             (Pod::KIND, true)
         );
         let after = after
@@ -237,8 +241,11 @@ fn a_binding_opens_when_the_cache_shows_the_pod_in_another_version() {
         // How far the cache has come says nothing: the version of the binding is not known.
         let before = seen("10", "1").add(pod("a", "uid-1")).build();
         let waiting = gate.check(&key(), &before).unwrap_err();
-        assert_eq!(waiting.kind, Pod::KIND);
-        assert_eq!(waiting.what, "own change of shop/a after version 5");
+        assert_eq!(waiting.kind(), Pod::KIND);
+        assert_eq!(
+            waiting.to_string(),
+            "the change of Pod shop/a after version 5"
+        );
         let after = after
             .map_or(seen("11", "1"), |pod| seen("11", "1").add(pod))
             .build();

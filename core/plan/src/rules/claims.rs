@@ -2,10 +2,10 @@
 //!
 //! Upstream: `BaseControllerRefManager.ClaimObject` in `pkg/controller/controller_ref_manager.go`.
 
-use flyball_api::{ApiError, Kind, LeanMeta, Object, ObjectName, Uid};
+use flyball_api::{ApiError, Kind, LeanMeta, Object, ObjectName, Remedy, Uid};
 
 use super::claim::{Claim, adopt, may_adopt, recheck, release};
-use crate::{Answer, Flow, Pace, Precondition, Sync, Written};
+use crate::{Answer, Failure, Flow, Pace, Precondition, Sync, Written};
 
 /// A child, and what is to be done about it.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,25 @@ pub enum ClaimFailed {
     Write(ApiError),
     /// It was not tried.
     NotTried(ObjectName),
+}
+
+impl ClaimFailed {
+    /// Why the sync fails, in these words. Validation refuses to adopt a child only if another
+    /// controller was faster, and to release one only if it was recreated: either is to be looked
+    /// at again.
+    pub fn failure(&self, namespace: &str, text: String) -> Failure {
+        match self {
+            Self::Write(error) => {
+                let failure = Failure::of(error, namespace).in_words(text);
+                let remedy = match failure.remedy {
+                    Remedy::Edit => Remedy::LookAgain,
+                    remedy => remedy,
+                };
+                Failure { remedy, ..failure }
+            }
+            Self::Refused { .. } | Self::NotTried(_) => text.into(),
+        }
+    }
 }
 
 /// What became of the claims of a sync.

@@ -8,8 +8,8 @@ use flyball_api::{ApiError, Kind, ObjectName, Timestamp};
 use flyball_election::{Candidate, Settings as ElectionSettings};
 use flyball_informer::{Change, Command, Input, Snapshot, Watch};
 use flyball_plan::{
-    Actions, Answers, Body, Controller, Descriptor, Engine, Keys, Next, Now, Report, Sight, Step,
-    Write,
+    Actions, Answers, Body, Controller, Descriptor, Engine, Keys, Next, Now, Report, Rule, Sight,
+    Step, Write,
 };
 
 use crate::{CacheId, Effect, Elect, Moment, Process, Settings};
@@ -40,7 +40,7 @@ impl Controller for Twins {
     }
     fn step(&self, (): &(), answers: &Answers, _: Timestamp) -> Step {
         if answers.stage("twin").is_some() {
-            return Step::rest(Report::new("it has its twin"));
+            return Step::rest(Report::new(Rule::new("HasTwin", "it has its twin")));
         }
         let create = Write::create(Pod::KIND, "n", Body::of(&"twin"));
         Step::Do(Actions::in_order("twin", vec![create.into()]))

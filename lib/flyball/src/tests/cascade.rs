@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use flyball_plan::Outcome;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -60,6 +61,20 @@ async fn in_the_foreground_an_owner_is_the_last_to_go() {
     assert_eq!(items(&client, SETS).await, Vec::<Value>::new());
     assert_eq!(items(&client, PODS).await, Vec::<Value>::new());
     plane.stop().await;
+}
+
+#[tokio::test]
+async fn no_sync_of_a_deployment_fails_because_it_was_deleted() {
+    let (plane, client, mut deployments) = grown().await;
+    let mut decisions = plane.decisions();
+    delete(&client, format!("{DEPLOYMENTS}/web"), "Foreground").await;
+    until_gone(&mut deployments, 1).await;
+    plane.stop().await;
+    while let Ok(decision) = decisions.try_recv() {
+        let outcome = &decision.finished.outcome;
+        let failed = matches!(outcome, Outcome::Retries { .. } | Outcome::GaveUp { .. });
+        assert!(!failed, "{}: {outcome:?}", decision.controller);
+    }
 }
 
 #[tokio::test]

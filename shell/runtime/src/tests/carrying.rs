@@ -8,7 +8,7 @@ use bytes::Bytes;
 use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Rule, Step};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -36,7 +36,7 @@ impl Controller for Two {
     }
 
     fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
-        Step::rest(Report::new("nothing to do"))
+        Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Actions, Answers, Body, Controller, Descriptor, Keys, Report, Step, Write};
+use flyball_plan::{
+    Actions, Answers, Body, Controller, Descriptor, Keys, Report, Rule, Step, Write,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -35,7 +37,7 @@ impl Controller for OnePod {
 
     fn step(&self, has_pods: &bool, answers: &Answers, _: Timestamp) -> Step {
         if *has_pods || answers.stage("create").is_some() {
-            return Step::rest(Report::new("there are pods"));
+            return Step::rest(Report::new(Rule::new("PodsExist", "there are pods")));
         }
         let body = Body::of(&json!({"metadata": {"generateName": "web-"}}));
         let create = Write::create(Pod::KIND, "shop", body);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flyball_api::views::{Node, Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Rule, Step};
 use flyball_process::Process;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -43,7 +43,7 @@ impl Controller for Three {
     }
 
     fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
-        Step::rest(Report::new("nothing to do"))
+        Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
     }
 }
 

@@ -8,8 +8,8 @@ use flyball_api::views::{ObjectReference, Pod, ReplicaSet};
 use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Record, RecordKind, Report, Step,
-    Write,
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Record, RecordKind, Report, Rule,
+    Step, Write,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -56,7 +56,10 @@ impl Controller for Toy {
             };
             return Step::Do(Actions::in_order("tell", vec![Action::Record(record)]));
         }
-        Step::rest_for(Duration::from_secs(60), Report::new("done"))
+        Step::rest_for(
+            Duration::from_secs(60),
+            Report::new(Rule::new("Done", "done")),
+        )
     }
 }
 

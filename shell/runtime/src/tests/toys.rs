@@ -8,7 +8,9 @@ use flyball_api::{ApiError, ObjectName, Timestamp};
 use flyball_client::Method;
 use flyball_election::{Candidate, Settings};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Driver, Engine, Keys, Report, Sight, Step};
+use flyball_plan::{
+    Answers, Controller, Descriptor, Driver, Engine, Keys, Report, Rule, Sight, Step,
+};
 use flyball_process::{CacheState, Elect, Process};
 
 use super::api::Api;
@@ -60,7 +62,7 @@ macro_rules! onlooker {
             }
 
             fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
-                Step::rest(Report::new("nothing to do"))
+                Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
             }
         }
     };

@@ -11,6 +11,7 @@ mod census;
 mod clash;
 mod crash;
 mod deletes;
+mod endings;
 mod endpoints;
 mod failover;
 mod frozen_connections;
@@ -174,6 +175,11 @@ const CHECKS: &[(&str, &str, Check)] = &[
         "service-accounts",
         "with upstream's bootstrap roles alone, one service account per controller suffices",
         |scene| Box::pin(service_accounts::check(scene)),
+    ),
+    (
+        "endings",
+        "what validation refuses is left alone, a conflict is no failure, a key past its ceiling is counted; all go on later",
+        |scene| Box::pin(endings::check(scene)),
     ),
     (
         "endpoints",

@@ -2,11 +2,12 @@
 //!
 //! It acts in one user's name towards the server, so the audit log still tells who asked. Watches can be made to
 //! lag, one resource at a time can be served nonsense, and so can discovery, and reads can be refused as an overloaded
-//! server does; everything else passes through unchanged.
+//! server does, and objects can be changed before a write reaches them; everything else passes through unchanged.
 
 mod confusion;
 mod mischief;
 mod relay;
+mod rival;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub(super) use confusion::Confusion;
 pub(super) use mischief::Mischief;
 pub(super) use relay::GRAFTED;
 use relay::Relay;
+pub(super) use rival::Rival;
 
 /// How the proxy behaves at the moment.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +43,8 @@ pub(super) struct Mood {
     pub(super) confusion: Option<Confusion>,
     /// Put a field that no schema has into every pod template on its way to the manager.
     pub(super) graft: bool,
+    /// Change an object before a write to it.
+    pub(super) rival: Option<Rival>,
 }
 
 impl Mood {

@@ -334,17 +334,15 @@ impl Cluster {
             key,
             outcome,
             report,
+            ..
         } = finished;
-        self.tally.rule(controller, report.rule);
+        self.tally.rule(controller, report.rule.text);
         let reached = &mut self.tally.reached;
         reached.hear(controller, || said_by_report(report));
         let replica = &self.replicas[life.replica].name;
         self.trace.tell(self.now, || match outcome {
             Outcome::Gated(waiting) => {
-                format!(
-                    "{replica} {controller} {key}: waits to see {}",
-                    waiting.what
-                )
+                format!("{replica} {controller} {key}: waits for the cache to show {waiting}")
             }
             Outcome::Absent => format!("{replica} {controller} {key}: nothing to do any more"),
             Outcome::Retries { error, after } => {

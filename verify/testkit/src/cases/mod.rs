@@ -23,7 +23,8 @@
 //! ```
 //!
 //! An answer is `ok` (whatever the server would say), `lost` (it took effect, the answer did not
-//! arrive), or a reason, with or without a message. Records are not requests and have no answer.
+//! arrive), or a reason, with or without a message; `FieldInvalid` is the `Invalid` of validation,
+//! which names a field. Records are not requests and have no answer.
 //! `UPDATE_EXPECT=1 cargo test` writes what really happened into the `expect` of every case.
 
 mod diff;

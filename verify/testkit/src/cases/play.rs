@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flyball_api::{ApiError, NAMESPACE_TERMINATING, ObjectName, Status, StatusCause, Timestamp};
-use flyball_plan::{Answers, Controller, Rest, Revisit, Step, Target, lint};
+use flyball_plan::{Answers, COMMON, Controller, Rest, Revisit, Step, Target, lint};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -77,6 +77,12 @@ impl Case {
         while answers.len() <= STAGES_MAX {
             let actions = match controller.step(&seen, &answers, world.now()) {
                 Step::Rest(rest) => {
+                    let details = rest.report.details.iter().map(|detail| detail.rule);
+                    for rule in details.chain([rest.report.rule]) {
+                        if !C::RULES.contains(&rule) && !COMMON.contains(&rule) {
+                            return Err(format!("{rule:?} is no rule of the controller"));
+                        }
+                    }
                     out.push_str(&ending(&rest));
                     self.check_answers(&answers)?;
                     return Ok(out);
@@ -144,6 +150,9 @@ fn find(world: &World, text: &str) -> Result<Target, String> {
         .ok_or_else(|| format!("there is no {text}"))
 }
 
+/// An answer of validation that names a field, as `Invalid` alone, said by webhooks, does not.
+const FIELD_INVALID: &str = "FieldInvalid";
+
 /// Reads `ok`, `lost`, or a reason with or without a message.
 fn fault(text: &str) -> Result<Option<Fault>, String> {
     let (reason, message) = text
@@ -154,7 +163,7 @@ fn fault(text: &str) -> Result<Option<Fault>, String> {
         "lost" => return Ok(Some(Fault::AnswerLost)),
         "NotFound" => 404,
         "Conflict" | "AlreadyExists" => 409,
-        "Invalid" => 422,
+        "Invalid" | FIELD_INVALID => 422,
         "Forbidden" | NAMESPACE_TERMINATING => 403,
         "Timeout" => 504,
         "TooManyRequests" => 429,
@@ -170,6 +179,14 @@ fn fault(text: &str) -> Result<Option<Fault>, String> {
         status.reason = "Forbidden".into();
         let cause = StatusCause {
             cause_type: reason.into(),
+            ..StatusCause::default()
+        };
+        status.details.get_or_insert_default().causes.push(cause);
+    }
+    if reason == FIELD_INVALID {
+        status.reason = "Invalid".into();
+        let cause = StatusCause {
+            field: "spec".into(),
             ..StatusCause::default()
         };
         status.details.get_or_insert_default().causes.push(cause);

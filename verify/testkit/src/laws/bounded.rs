@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flyball_api::{ApiError, Status};
-use flyball_plan::{Actions, lint};
+use flyball_plan::{Actions, TOO_MANY_STAGES, lint};
 
 use super::Lawful;
 use crate::{Fault, Moment, Runner, World};
@@ -36,7 +36,7 @@ pub fn bounded<C: Lawful>(mut world: World, faults: &[u8]) -> Result<(), String>
     let syncs = Runner::new(C::subject(), &world).converge(&mut world, C::others, &mut watch)?;
     match syncs
         .iter()
-        .find(|sync| sync.finished.report.rule == "too many stages")
+        .find(|sync| sync.finished.report.rule == TOO_MANY_STAGES)
     {
         Some(sync) => Err(sync.to_string()),
         None => Ok(()),

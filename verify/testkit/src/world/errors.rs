@@ -107,17 +107,23 @@ pub(crate) fn two_controllers(kind: Kind, name: &str, owners: &[Value]) -> ApiEr
     invalid(kind, name, &why)
 }
 
+/// A refusal by validation; `why` begins with the path of the field.
 pub(crate) fn invalid(kind: Kind, name: &str, why: &str) -> ApiError {
     let group = if kind.group.is_empty() {
         String::new()
     } else {
         format!(".{}", kind.group)
     };
-    failure(
-        422,
-        "Invalid",
-        &format!("{}{group} {name:?} is invalid: {why}", kind.kind),
-    )
+    let message = format!("{}{group} {name:?} is invalid: {why}", kind.kind);
+    let mut status = Status::failure(422, "Invalid", &message);
+    let (field, message) = why.split_once(": ").unwrap_or(("", why));
+    let cause = StatusCause {
+        cause_type: "FieldValueInvalid".into(),
+        message: message.into(),
+        field: field.into(),
+    };
+    status.details.get_or_insert_default().causes.push(cause);
+    ApiError::from_status(status)
 }
 
 pub(crate) fn namespace_terminating(kind: Kind, name: &str, namespace: &str) -> ApiError {

@@ -10,11 +10,13 @@ use flyball_api::{Kind, ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::rules::{pod_body::pod_body, pods};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Precondition, Report, Step,
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Precondition, Report, Rule, Step,
     Subresource, Target, Write,
 };
 use flyball_testkit::{Lawful, World};
 use serde_json::json;
+
+const KEEP_PODS: Rule = Rule::new("KeepPods", "keep pods");
 
 /// No mistake.
 pub(crate) const NONE: u8 = 0;
@@ -42,6 +44,8 @@ pub(crate) struct Seen {
 impl<const BUG: u8> Controller for Keeper<BUG> {
     type Key = ObjectName;
     type Observation = Seen;
+    const RULES: &'static [Rule] = &[KEEP_PODS];
+
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "keeper",
         aliases: &[],
@@ -98,7 +102,7 @@ impl<const BUG: u8> Controller for Keeper<BUG> {
         } else {
             pods.len()
         };
-        let report = Report::new("keep pods")
+        let report = Report::new(KEEP_PODS)
             .saw("desired", desired)
             .saw("active", pods.len());
         if set.metadata.is_deleting() {

@@ -45,7 +45,7 @@ impl Narrator {
             if phrases.is_empty() {
                 continue;
             }
-            let (who, why) = (who(decision.controller), why(&decision.report));
+            let (who, why) = (who(decision.controller), why(&decision.finished.report));
             match told.last_mut() {
                 Some((last, before, last_why)) if *last == who && alike(before, &phrases) => {
                     for (phrase, more) in before.iter_mut().zip(phrases) {

@@ -111,6 +111,24 @@ fn an_owner_that_waits_is_looked_at_when_a_dependent_goes_or_lets_go() {
 }
 
 #[test]
+fn an_owner_that_waits_is_looked_at_when_finalizers_hold_a_dependent() {
+    let dependent = || widget("b", &[of("a", true)]);
+    let owner = || waiting(widget("a", &[]), "foregroundDeletion");
+    let mut scene = Scene::of(&[owner(), dependent()]);
+    assert_eq!(scene.put(waiting(dependent(), "example.com/keep")), ["a"]);
+    let mut labelled = waiting(dependent(), "example.com/keep");
+    labelled["metadata"]["labels"] = json!({"x": "y"});
+    assert!(
+        scene.put(labelled).is_empty(),
+        "the same finalizers hold it"
+    );
+    assert_eq!(scene.put(waiting(dependent(), "example.com/last")), ["a"]);
+    let mut scene = Scene::of(&[widget("a", &[]), dependent()]);
+    let held = scene.put(waiting(dependent(), "example.com/keep"));
+    assert!(held.is_empty(), "the owner does not wait");
+}
+
+#[test]
 fn an_owner_that_begins_to_wait_concerns_its_dependents() {
     let mut scene = Scene::of(&[widget("a", &[]), widget("b", &[of("a", true)])]);
     let begun = scene.put(waiting(widget("a", &[]), "foregroundDeletion"));
@@ -160,10 +178,7 @@ fn a_kind_that_vanished_is_no_deletion_of_its_objects() {
     let item = Item::named("Pod default/p").unwrap();
     let seen = GarbageCollector.observe(&item, &scene.snapshot()).unwrap();
     let step = GarbageCollector.step(&seen, &Default::default(), scene.world.now());
-    assert!(
-        format!("{step:?}").contains("nobody knows the kind"),
-        "{step:?}"
-    );
+    assert!(format!("{step:?}").contains("OwnerKindUnknown"), "{step:?}");
 }
 
 #[test]

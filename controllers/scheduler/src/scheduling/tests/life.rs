@@ -81,7 +81,7 @@ impl Life {
         loop {
             let work = match next {
                 Next::Idle(_) => return Ok(None),
-                Next::Finished(finished) => return Ok(Some(finished)),
+                Next::Finished(finished) => return Ok(Some(*finished)),
                 Next::Work(work) => work,
             };
             let found = lint(&work.actions);

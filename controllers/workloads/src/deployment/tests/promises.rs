@@ -253,10 +253,7 @@ impl Judge {
                 }
             }
             Action::Write(write) => match write.verb {
-                Verb::Create if write.subresource == Subresource::BINDING => {
-                    Err("assigns pods to nodes".to_owned())
-                }
-                Verb::Create | Verb::StrategicPatch | Verb::MergePatch | Verb::Apply { .. } => {
+                Verb::Create | Verb::StrategicPatch if write.subresource == Subresource::NONE => {
                     self.scaled = scene.scaled();
                     self.once(scene)?;
                     scene.total()?;
@@ -265,7 +262,7 @@ impl Judge {
                 }
                 Verb::Update => self.once(scene),
                 Verb::Delete { .. } => scene.history(),
-                Verb::DeleteCollection { .. } => Err("deletes collections".to_owned()),
+                _ => Err(format!("does what no Deployment asks for: {write:?}")),
             },
             Action::Read(_) => Ok(()),
         }

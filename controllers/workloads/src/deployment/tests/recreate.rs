@@ -35,7 +35,7 @@ fn nothing_is_created_while_old_pods_remain() {
             .rest
             .report
             .to_string()
-            .contains("1 pod of old ReplicaSets to go")
+            .contains("ReplicaSet shop/web-v1 to delete 1 pod")
     );
 
     for (phase, waits) in [

@@ -80,7 +80,7 @@ fn the_new_set_grows_first_and_nothing_else_happens_then() {
         run.messages(),
         ["ScalingReplicaSet: Scaled up replica set web-v2 from 0 to 2"]
     );
-    assert_eq!(run.rest.report.rule, "scaled the new ReplicaSet");
+    assert_eq!(run.rest.report.rule.code, "NewReplicaSetScaled");
     let patch = body(&run.stages[0].items[0]);
     let want =
         json!({"metadata": {"uid": "rs-v2", "resourceVersion": "5"}, "spec": {"replicas": 2}});
@@ -119,7 +119,7 @@ fn old_sets_shrink_when_the_new_one_cannot_grow() {
         run.rest
             .report
             .to_string()
-            .contains("1 pod of web-v2 to become available")
+            .contains("ReplicaSet shop/web-v2 to have 1 more pod available")
     );
 }
 

@@ -219,8 +219,14 @@ fn pausing_stops_the_roll_out_but_not_the_scaling() {
             .contains(&"Progressing=Unknown DeploymentPaused".to_owned())
     );
     assert_eq!(
-        still.rest.report.waits_for.as_deref(),
-        Some("the Deployment to be resumed")
+        still
+            .rest
+            .report
+            .waits_for
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("a change of spec.paused of Deployment shop/web")
     );
 
     let scaled = run(&store(

@@ -37,8 +37,14 @@ fn creates_what_is_missing_in_growing_batches_and_tells_of_each() {
     assert_eq!(body["metadata"]["ownerReferences"][0]["uid"], "set-1");
     assert_eq!(played.told(), ["SuccessfulCreate Created pod: web-made"; 2]);
     assert_eq!(
-        played.rest.report.waits_for.as_deref(),
-        Some("2 created pods to become ready")
+        played
+            .rest
+            .report
+            .waits_for
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("ReplicaSet shop/web to have 2 more pods available")
     );
 }
 
@@ -139,8 +145,14 @@ fn a_namespace_on_its_way_out_is_no_failure() {
     assert_eq!(played.status().unwrap().get("conditions"), None);
     assert_eq!(played.rest.revisit, Revisit::OnChange);
     assert_eq!(
-        played.rest.report.waits_for.as_deref(),
-        Some("namespace shop to go")
+        played
+            .rest
+            .report
+            .waits_for
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("Namespace shop to be deleted")
     );
 }
 
@@ -182,8 +194,14 @@ fn deletes_unready_pods_before_ready_ones_and_tells_of_each() {
         ]
     );
     assert_eq!(
-        played.rest.report.waits_for.as_deref(),
-        Some("2 deleted pods to go")
+        played
+            .rest
+            .report
+            .waits_for
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("ReplicaSet shop/web to delete 2 pods")
     );
 }
 

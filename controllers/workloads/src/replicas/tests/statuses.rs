@@ -201,7 +201,8 @@ fn a_write_that_fails_twice_is_tried_again_later() {
 #[test]
 fn an_owner_that_is_gone_or_another_needs_no_status() {
     let owner = || store(set(1, json!({"status": {"replicas": 9}})), [pod("a")]);
-    let played = play(&owner(), |_, _| failed(404, "NotFound", "gone"));
+    let gone = Answer::Failed(ApiError::not_found(ReplicaSet::KIND, "web"));
+    let played = play(&owner(), |_, _| gone.clone());
     assert_eq!(played.stages(), ["tell"]);
     assert_eq!(played.rest.revisit, Revisit::OnChange);
 
@@ -250,10 +251,11 @@ fn looks_again_when_the_next_pod_has_been_ready_for_long_enough() {
     ));
     assert_eq!(played.status().unwrap()["availableReplicas"], 1);
     assert_eq!(played.rest.revisit, Revisit::After(Duration::from_secs(15)));
-    let waits_for = played.rest.report.waits_for.as_deref();
+    let waits_for = played.rest.report.waits_for.map(|it| it.to_string());
+    let waits_for = waits_for.as_deref();
     assert_eq!(
         waits_for,
-        Some("pod a and 1 other to have been ready for 60 s")
+        Some("Pod shop/a and 1 other to have been ready for 60 s")
     );
 
     let undated = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
@@ -273,7 +275,13 @@ fn looks_again_when_the_next_pod_has_been_ready_for_long_enough() {
     ));
     assert_eq!(played.rest.revisit, Revisit::OnChange);
     assert_eq!(
-        played.rest.report.waits_for.as_deref(),
-        Some("pod c to become ready")
+        played
+            .rest
+            .report
+            .waits_for
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("Pod shop/c to become ready")
     );
 }

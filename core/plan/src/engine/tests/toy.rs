@@ -10,8 +10,8 @@ use flyball_api::{
 use flyball_informer::{Change, Snapshot, SnapshotBuilder, Watch};
 
 use crate::{
-    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Read, Report, Round, Sight, Step,
-    Target, Write,
+    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Read, Report, Round, Rule, Sight,
+    Step, Target, Write,
 };
 
 pub(super) struct Toy;
@@ -50,7 +50,7 @@ impl Controller for Toy {
     }
 
     fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Timestamp) -> Step {
-        let report = Report::new("scripted").saw("stages", answers.len());
+        let report = Report::new(Rule::new("Scripted", "scripted")).saw("stages", answers.len());
         match seen.metadata.annotations.get("do") {
             Some("create") if answers.stage("create").is_none() => Step::Do(create()),
             Some("fail") if answers.stage("create").is_none() => Step::Do(create()),

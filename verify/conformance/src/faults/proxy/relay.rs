@@ -75,6 +75,10 @@ impl Relay {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(posted);
         }
+        if let Some(rival) = &mood.rival {
+            let (client, path) = (&self.shared.client, head.uri.path());
+            rival.act(client, &head.method, &resource, path).await?;
+        }
         let target = head
             .uri
             .path_and_query()

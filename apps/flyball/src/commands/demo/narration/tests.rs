@@ -1,5 +1,5 @@
 use flyball_api::{Kind, ObjectName};
-use flyball_plan::{Body, Outcome};
+use flyball_plan::{Body, Finished, Outcome, Rule};
 use serde_json::json;
 
 use super::*;
@@ -30,10 +30,15 @@ fn status(kind: Kind, name: &str, status: Value) -> Deed {
 fn decision(controller: &'static str, deeds: Vec<Deed>) -> Arc<Decision> {
     Arc::new(Decision {
         controller,
-        key: "default/web".to_owned(),
         deeds,
-        outcome: Outcome::Rested,
-        report: Report::new("the rule").saw("pods", 2).saw("gated", 0),
+        finished: Finished {
+            key: "default/web".to_owned(),
+            about: None,
+            outcome: Outcome::Rested,
+            report: Report::new(Rule::new("TheRule", "the rule"))
+                .saw("pods", 2)
+                .saw("gated", 0),
+        },
     })
 }
 

@@ -3,7 +3,16 @@
 use std::time::Duration;
 
 use flyball_api::views::Job;
-use flyball_plan::{Amount, Metric, Report, Tally};
+use flyball_plan::{Amount, Metric, Report, Rule, Tally, Timer, Wait};
+
+flyball_plan::rules! {
+    NOT_EXPIRING = "JobNotExpiring", "the Job is not finished, is terminating or has no TTL";
+    NOT_YET = "TTLNotExpired", "the Job has finished and its TTL has not expired";
+    EXPIRED = "TTLExpired", "the TTL of the Job has expired";
+    GONE = "JobGone", "the Job is gone";
+    NO_FINISH_TIME = "NoFinishTime", "the Job has no time at which it finished";
+    UNREADABLE = "JobUnreadable", "the Job could not be read";
+}
 
 /// Upstream's metric: `pkg/controller/ttlafterfinished/metrics/metrics.go`.
 const DELAY: &Metric = &Metric {
@@ -25,30 +34,30 @@ pub(super) fn tally(delay: Duration) -> Tally {
 }
 
 pub(super) fn stays() -> Report {
-    Report::new("the Job is not to go")
+    Report::new(NOT_EXPIRING)
 }
 
-pub(super) fn not_yet(job: &Job) -> Report {
-    report("the Job has finished and stays for a while", job).waits_for("its time to be over")
+pub(super) fn not_yet(job: &Job, left: Duration) -> Report {
+    report(NOT_YET, job).waits_for(Wait::Time(Timer::TimeToLive(left)))
 }
 
 pub(super) fn over(job: &Job) -> Report {
-    report("the time of the Job is over", job)
+    report(EXPIRED, job)
 }
 
 pub(super) fn gone() -> Report {
-    Report::new("the Job is gone")
+    Report::new(GONE)
 }
 
 pub(super) fn timeless() -> Report {
-    Report::new("nobody has written down when the Job finished")
+    Report::new(NO_FINISH_TIME)
 }
 
 pub(super) fn unreadable() -> Report {
-    Report::new("the server does not say what the Job is like")
+    Report::new(UNREADABLE)
 }
 
-fn report(rule: &'static str, job: &Job) -> Report {
+fn report(rule: Rule, job: &Job) -> Report {
     let ttl = job.spec.ttl_seconds_after_finished.unwrap_or_default();
     Report::new(rule).saw("ttlSecondsAfterFinished", ttl)
 }

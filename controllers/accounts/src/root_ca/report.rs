@@ -1,24 +1,39 @@
 //! What a sync reports: whether the namespace has the certificate, and if not, why.
 
 use flyball_api::{ApiError, Text};
-use flyball_plan::{Amount, Metric, Report, Step, Tally};
+use flyball_plan::{Amount, Metric, Report, Step, Tally, Target, Until, Wait};
 
 use super::Observation;
 
+flyball_plan::rules! {
+    NAMESPACE_NOT_ACTIVE = "NamespaceNotActive", "the namespace is not active";
+    CERTIFICATE_EXISTS = "CertificateExists", "the namespace has the certificate";
+    CERTIFICATE_MISSING = "CertificateMissing", "the certificate is missing";
+    CERTIFICATE_DIFFERS = "CertificateDiffers", "the ConfigMap has other data";
+}
+
 pub(super) fn not_active() -> Report {
-    Report::new("the namespace is not active")
+    Report::new(NAMESPACE_NOT_ACTIVE)
 }
 
 pub(super) fn complete() -> Report {
-    Report::new("the namespace has the certificate")
+    Report::new(CERTIFICATE_EXISTS)
 }
 
 pub(super) fn missing(seen: &Observation) -> Report {
-    Report::new("the certificate is missing").saw("namespace", &seen.namespace.metadata.name)
+    Report::new(CERTIFICATE_MISSING).saw("namespace", &seen.namespace.metadata.name)
 }
 
 pub(super) fn wrong() -> Report {
-    Report::new("the ConfigMap says something else")
+    Report::new(CERTIFICATE_DIFFERS)
+}
+
+/// The namespace is terminating.
+pub(super) fn terminating(seen: &Observation) -> Wait {
+    Wait::object(
+        Target::namespace(&seen.namespace.metadata.name),
+        Until::Deleted,
+    )
 }
 
 const SYNCS: &Metric = &Metric {

@@ -1,9 +1,19 @@
 //! What a sync reports and counts.
 
-use flyball_api::views::Pod;
-use flyball_plan::{Amount, Metric, Report, Tally};
+use flyball_api::ObjectName;
+use flyball_api::views::{Node, Pod};
+use flyball_plan::{Amount, Metric, Report, Rule, Tally, Target, Until, Wait};
 
 use super::observe::{Observation, Reason};
+
+flyball_plan::rules! {
+    TERMINATED = "TooManyTerminatedPods", "more pods have terminated than the threshold allows";
+    OUT_OF_SERVICE = "NodeOutOfService", "the node is out of service";
+    ORPHANED = "NodeGone", "the node no longer exists";
+    UNSCHEDULED = "UnscheduledTerminating", "a terminating pod has no node";
+    NODE_EXISTS = "NodeExists", "the server knows the node";
+    NODE_UNKNOWN = "NodeUnknown", "the server did not say whether the node exists";
+}
 
 const LABELS: &[&str] = &["namespace", "reason"];
 
@@ -31,29 +41,37 @@ fn label(reason: &Reason) -> &'static str {
     }
 }
 
-fn rule(reason: &Reason) -> &'static str {
+fn rule(reason: &Reason) -> Rule {
     match reason {
-        Reason::Terminated => "more pods have finished than may stay",
-        Reason::OutOfService => "the node is out of service",
-        Reason::Orphaned(_) => "the node no longer exists",
-        Reason::Unscheduled => "a pod without a node was asked to go",
+        Reason::Terminated => TERMINATED,
+        Reason::OutOfService => OUT_OF_SERVICE,
+        Reason::Orphaned(_) => ORPHANED,
+        Reason::Unscheduled => UNSCHEDULED,
     }
 }
 
 pub(super) fn node_exists(node: &str) -> Report {
-    Report::new("the server knows the node")
+    let target = Target {
+        kind: Node::KIND,
+        name: ObjectName::new("", node),
+    };
+    Report::new(NODE_EXISTS)
         .saw("node", node)
-        .waits_for("the cache to show it")
+        .waits_for(Wait::object(target, Until::Cached))
 }
 
 pub(super) fn cannot_ask(node: &str) -> Report {
-    Report::new("nobody can tell whether the node exists").saw("node", node)
+    Report::new(NODE_UNKNOWN).saw("node", node)
 }
 
 pub(super) fn held(seen: &Observation) -> Report {
-    Report::new(rule(&seen.reason))
-        .saw("pods", seen.pods.len())
-        .waits_for("their finalizers")
+    let mut report = Report::new(rule(&seen.reason)).saw("pods", seen.pods.len());
+    report.waits_for = seen.pods.first().map(|pod| Wait::Object {
+        target: Target::of(Pod::KIND, &pod.metadata),
+        until: Until::Finalized(pod.metadata.finalizers.to_vec()),
+        others: seen.pods.len() - 1,
+    });
+    report
 }
 
 pub(super) fn taken_away(seen: &Observation, taken: usize, failures: usize) -> Report {
