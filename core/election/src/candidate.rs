@@ -61,6 +61,11 @@ impl Candidate {
         self.election.renew_at(at);
     }
 
+    /// Has the Lease read before anything else; see [`Election::read_at`].
+    pub fn read_at(&mut self, at: Duration) {
+        self.election.read_at(at);
+    }
+
     /// The command that gives the Lease up; see [`Election::release`].
     pub fn release(&mut self, wall: Timestamp) -> Option<Command> {
         self.election.release(wall)

@@ -107,6 +107,12 @@ impl Election {
         }
     }
 
+    /// Has the Lease read at this moment, before it is written again.
+    pub fn read_at(&mut self, at: Duration) {
+        self.must_read = true;
+        self.try_at = self.try_at.min(at);
+    }
+
     /// Who holds the Lease, as last seen.
     pub fn holder(&self) -> Option<&str> {
         self.seen

@@ -271,7 +271,8 @@ impl<F: Flaws> Process<F> {
         }
     }
 
-    /// The connections of all watches are suspect: each is opened again where it was.
+    /// The connections of all watches are suspect: each is opened again where it was, and counts as
+    /// lost.
     pub fn reopen(&mut self, moment: &mut Moment<'_>) {
         for id in self.caches.ids() {
             let now = moment.now.monotonic;
@@ -279,8 +280,10 @@ impl<F: Flaws> Process<F> {
             let Some(cache) = self.caches.get_mut(id) else {
                 continue;
             };
+            cache.is_unproven = true;
             let command = cache.informer.step(Input::Reopen, now, jitter).command;
             self.carry(id, command);
+            self.lost_connection(Some(id), moment);
         }
     }
 

@@ -10,10 +10,15 @@ use flyball_plan::Now;
 
 use crate::effect::{Effect, News};
 use crate::flaws::{Flaw, Flaws};
+use crate::history::Doubt;
 use crate::process::{Moment, Process};
 
 /// How long most kinds must be in touch again before a blind candidate stands again.
 const SIGHT_BACK: Duration = Duration::from_secs(1);
+
+/// How late the election may be asked. A process that is later than that was stopped and continued:
+/// what its connections bring may be of a server that is gone.
+const OVERSLEPT: Duration = Duration::from_secs(1);
 
 /// How often it is tried to give the Lease up at a stop.
 const RELEASE_TRIES: u32 = 2;
@@ -22,6 +27,8 @@ const RELEASE_TRIES: u32 = 2;
 pub(crate) struct Standing {
     candidate: Candidate,
     asked: Option<Asked>,
+    /// When the election must be heard of at the latest.
+    due: Duration,
     leads: bool,
     /// Whether it stands aside, because it sees too little of the cluster.
     is_aside: bool,
@@ -66,6 +73,7 @@ impl Standing {
         Self {
             candidate,
             asked: None,
+            due: Duration::MAX,
             leads: false,
             is_aside: false,
             is_leaving: false,
@@ -110,6 +118,7 @@ impl<F: Flaws> Process<F> {
     pub fn elect(&mut self, moment: &mut Moment<'_>) -> Elect {
         let now = moment.now;
         self.announce(moment);
+        self.notice_sleep(moment);
         let newest = self.history.newest;
         let Some(standing) = self.standing.as_mut() else {
             return Elect::Wait(Duration::MAX);
@@ -135,6 +144,7 @@ impl<F: Flaws> Process<F> {
         if let Command::WaitUntil(at) = command {
             // The term may end before anything else happens; it is noticed when it does.
             let at = standing.candidate.look_again_at(at, now.monotonic);
+            standing.due = at;
             self.announce(moment);
             self.start_caches(moment);
             return Elect::Wait(at);
@@ -148,6 +158,7 @@ impl<F: Flaws> Process<F> {
             at: now.monotonic,
             newest,
         });
+        standing.due = now.monotonic + patience;
         // Half the renew deadline for each request, as upstream.
         Elect::Send(request, now.monotonic + patience)
     }
@@ -155,6 +166,8 @@ impl<F: Flaws> Process<F> {
     /// Takes the answer to the request of the election, or the error that none came in time.
     pub fn election_answered(&mut self, answer: Result<&[u8], &ApiError>, moment: &mut Moment<'_>) {
         let now = moment.now.monotonic;
+        self.notice_sleep(moment);
+        let renewed_before = self.renewed_version();
         let Some(standing) = self.standing.as_mut() else {
             return;
         };
@@ -175,11 +188,15 @@ impl<F: Flaws> Process<F> {
         let sign = standing.sign(&heard, &asked);
         let renewed = match &heard {
             Heard::Written(lease, sent_at) if standing.is_ours(lease) => {
-                // It was written against our last renewal, so that is part of this history.
-                let proven = standing.acknowledged.map_or(0, |(version, _)| version);
-                let is_comparable = standing.is_comparable == Some(true);
                 standing.acknowledge(lease);
-                Some((*sent_at, if is_comparable { proven } else { 0 }))
+                Some(*sent_at)
+            }
+            // Our renewal whose answer was lost, or the last one that was answered.
+            Heard::Lease(lease) if standing.acknowledged.is_some() && sign.is_none() => {
+                if standing.is_ours(lease) {
+                    standing.acknowledge(lease);
+                }
+                None
             }
             _ => None,
         };
@@ -190,14 +207,14 @@ impl<F: Flaws> Process<F> {
             self.change_history(why, moment);
         }
         if renewed.is_some() && !was_leading {
-            // What was lost while it did not lead is looked at too.
-            self.history.doubt.get_or_insert(Duration::ZERO);
+            // What was lost while it did not lead is looked at too, noticed or not.
+            let (since, base) = (Duration::ZERO, renewed_before);
+            self.history.doubt.get_or_insert(Doubt { since, base });
+            self.reopen(moment);
         }
-        if let (Some((sent_at, proven)), Some(since)) = (renewed, self.history.doubt) {
-            // What is renewed in doubt is of the present history: it proves nothing of the past.
-            let proven = *self.history.proven.get_or_insert(proven);
-            match since <= sent_at {
-                true => self.end_doubt(proven, moment),
+        if let (Some(sent_at), Some(doubt)) = (renewed, self.history.doubt) {
+            match doubt.since <= sent_at {
+                true => self.end_doubt(moment),
                 // It was under way when the connection was lost.
                 false => self.renew_soon(now),
             }
@@ -220,7 +237,11 @@ impl<F: Flaws> Process<F> {
             return;
         };
         if let Some(lease) = told(line) {
-            standing.hear(Heard::Told(lease), now, jitter);
+            match standing.is_strange(&lease) {
+                // The watch may lag; the Lease as it is now shows whose history this is.
+                true => standing.candidate.read_at(now),
+                false => standing.hear(Heard::Told(lease), now, jitter),
+            }
             self.announce(moment);
             self.effects.push(Effect::Elect);
         }
@@ -232,6 +253,25 @@ impl<F: Flaws> Process<F> {
             standing.acknowledged = None;
             standing.term = None;
         }
+    }
+
+    /// Trusts no connection if this process was stopped and continued.
+    fn notice_sleep(&mut self, moment: &mut Moment<'_>) {
+        let now = moment.now.monotonic;
+        let standing = self.standing.as_mut();
+        if let Some(standing) = standing.filter(|one| now > one.due.saturating_add(OVERSLEPT)) {
+            standing.due = Duration::MAX;
+            self.reopen(moment);
+        }
+    }
+
+    /// The version of our last renewal that the server has acknowledged; 0 if there is none, or if
+    /// it says nothing about other kinds.
+    pub(crate) fn renewed_version(&self) -> u64 {
+        let standing = self.standing.as_ref();
+        let standing = standing.filter(|one| one.is_comparable == Some(true));
+        let acknowledged = standing.and_then(|one| one.acknowledged);
+        acknowledged.map_or(0, |(version, _)| version)
     }
 
     /// Renews the Lease at once.
@@ -382,6 +422,16 @@ impl Standing {
         self.acknowledged = version.ok().map(|version| (version, lease.spec.renew_time));
     }
 
+    /// Whether a Lease of ours is newer than our last renewal and is none that was sent since.
+    fn is_strange(&self, lease: &Lease) -> bool {
+        let version = lease.metadata.resource_version.parse::<u64>();
+        let (Ok(version), Some((known, renewed))) = (version, self.acknowledged) else {
+            return false;
+        };
+        let is_known = [renewed, self.sent].contains(&lease.spec.renew_time);
+        self.is_ours(lease) && version >= known && !is_known
+    }
+
     /// What an answer says against the history that we know.
     fn sign(&mut self, heard: &Heard, asked: &Asked) -> Option<String> {
         let (lease, is_written) = match heard {
@@ -401,9 +451,8 @@ impl Standing {
                 format!("the Lease was renewed at version {version} after {newest} was seen")
             });
         }
-        let (known, renewed) = self.acknowledged.filter(|_| !is_written)?;
-        let is_known = [renewed, self.sent].contains(&lease.spec.renew_time);
-        (version < known || !is_known)
+        let (known, _) = self.acknowledged.filter(|_| !is_written)?;
+        (version < known || self.is_strange(lease))
             .then(|| format!("the Lease at version {version} lacks our renewal at version {known}"))
     }
 }

@@ -25,13 +25,26 @@ use crate::process::{Moment, Process};
 /// How often a kind is listed without a wait.
 const LIST_AT_ONCE: Duration = Duration::from_secs(10);
 
+/// For how long after a doubt another one is taken for its continuation: connections to a server
+/// that went away are not all found lost in the same moment.
+const LATE: Duration = Duration::from_secs(2);
+
+/// Whether the server's history is still the same is not known, on a leader.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubt {
+    /// Since when. Only a renewal that is sent later ends it.
+    pub(crate) since: Duration,
+    /// The version of our last renewal before that; 0 if versions of the Lease say nothing about
+    /// other kinds. Renewals in doubt are of the present history: they prove nothing of the past.
+    pub(crate) base: u64,
+}
+
 /// What is known of the server's history.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// Since when it is not known whether the history is still the same, on a leader.
-    pub(crate) doubt: Option<Duration>,
-    /// The version of our last renewal before the doubt, once the Lease was renewed in doubt.
-    pub(crate) proven: Option<u64>,
+    pub(crate) doubt: Option<Doubt>,
+    /// When the last doubt ended, and its base.
+    last_doubt: Option<(Duration, u64)>,
     /// The newest version seen in the API server's own storage.
     pub(crate) newest: u64,
     /// For each stage that creates objects, how far their kinds had come when it was planned.
@@ -55,7 +68,11 @@ impl<F: Flaws> Process<F> {
     pub fn history(&self) -> HistoryState {
         HistoryState {
             // A standby writes nothing anyway.
-            doubt: self.history.doubt.filter(|_| self.is_announced_leader()),
+            doubt: self
+                .history
+                .doubt
+                .filter(|_| self.is_announced_leader())
+                .map(|doubt| doubt.since),
             ..self.history.state.clone()
         }
     }
@@ -142,14 +159,14 @@ impl<F: Flaws> Process<F> {
         self.history.state.changes += 1;
         self.history.state.last = Some((moment.now.monotonic, why.clone()));
         self.history.newest = 0;
-        self.history.proven = None;
+        (self.history.doubt, self.history.last_doubt) = (None, None);
         self.history.planned.clear();
         self.forget_term();
         self.effects.push(Effect::Tell(News::HistoryChanged(why)));
         // In this history the Lease may be another's: only a renewal from now on shows it.
         let now = moment.now.monotonic;
         if self.standing.is_some() && self.leads(now) {
-            self.history.doubt = Some(now);
+            self.begin_doubt(now, now);
             self.renew_soon(now);
         }
         self.begin_round(moment);
@@ -196,23 +213,35 @@ impl<F: Flaws> Process<F> {
         }
         let now = moment.now.monotonic;
         if self.leads(now) && self.history.doubt.is_none() {
-            self.history.doubt = Some(now);
             let what = cache.map_or("a request".to_owned(), |cache| {
                 format!("the watch of {}", cache.kind)
             });
+            self.begin_doubt(now, now);
             self.effects.push(Effect::Tell(News::Doubt(what)));
             self.effects.push(Effect::Term);
             self.renew_soon(now);
         }
     }
 
-    /// The history is the same as before, up to a version. A kind whose connection was lost and
-    /// that had seen more than that is listed anew: of what came later nothing is known.
-    pub(crate) fn end_doubt(&mut self, proven: u64, moment: &mut Moment<'_>) {
-        if self.history.doubt.take().is_none() {
+    /// Begins a doubt about everything that came after our last renewal.
+    pub(crate) fn begin_doubt(&mut self, since: Duration, now: Duration) {
+        if self.history.doubt.is_some() {
             return;
         }
-        self.history.proven = None;
+        let renewed = self.renewed_version();
+        let last = self.history.last_doubt;
+        let last = last.filter(|(ended, _)| now.saturating_sub(*ended) < LATE);
+        let base = last.map_or(renewed, |(_, base)| base.min(renewed));
+        self.history.doubt = Some(Doubt { since, base });
+    }
+
+    /// The history is the same as before, up to the base of the doubt. A kind whose connection was
+    /// lost and that had seen more than that is listed again: of what came later nothing is known.
+    pub(crate) fn end_doubt(&mut self, moment: &mut Moment<'_>) {
+        let Some(Doubt { base, .. }) = self.history.doubt.take() else {
+            return;
+        };
+        self.history.last_doubt = Some((moment.now.monotonic, base));
         let (mut renews, round) = (false, self.caches.round);
         for id in self.caches.ids() {
             let now = moment.now.monotonic;
@@ -222,7 +251,7 @@ impl<F: Flaws> Process<F> {
             // One that is still out of touch is looked at when it is back.
             cache.is_unproven = cache.informer.readiness(now).out_of_touch.is_some();
             let seen = cache.informer.version().parse::<u64>();
-            let is_past = seen.is_ok_and(|seen| seen > proven);
+            let is_past = seen.is_ok_and(|seen| seen > base);
             let is_listed = cache.is_current(round);
             if is_past && is_listed {
                 renews = true;

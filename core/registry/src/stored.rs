@@ -22,8 +22,8 @@ pub struct Stored {
     schema: u64,
     /// The version of a custom kind that it was stored in; of other kinds what is kept and not told, mostly nothing.
     version: Text,
-    /// The state that watches are told when the object is gone: the last one, with the version of its end.
-    gone: OnceLock<Bytes>,
+    /// The DELETED state: the last one, with the version of the deletion, which is kept beside it.
+    gone: OnceLock<(u64, Bytes)>,
     /// The object as admission looked it up: a namespace is asked about with every pod in it.
     looked_up: OnceLock<Arc<Object>>,
 }
@@ -136,9 +136,14 @@ impl Stored {
         self.looked_up.get_or_init(read).clone()
     }
 
-    /// The state that watches are told when the object is gone at this version.
-    pub(crate) fn gone(&self, version: u64) -> &Bytes {
-        self.gone.get_or_init(|| at_version(&self.json, version))
+    /// The state in a DELETED event at this version, made once for all watches. A store that was
+    /// restored from an older state shares its objects, which may be deleted at another version there.
+    pub(crate) fn gone(&self, version: u64) -> Bytes {
+        let make = || (version, at_version(&self.json, version));
+        match self.gone.get_or_init(make) {
+            (at, last) if *at == version => last.clone(),
+            _ => at_version(&self.json, version),
+        }
     }
 }
 

@@ -250,7 +250,7 @@ impl Watch {
                 let last = at_version(&self.resource.bare(before), event.revision.0);
                 self.tell("DELETED", &last, now, out);
             }
-            (Some(before), None) => self.tell("DELETED", before.gone(event.revision.0), now, out),
+            (Some(before), None) => self.tell("DELETED", &before.gone(event.revision.0), now, out),
             (None, _) => {}
         }
     }

@@ -1,11 +1,15 @@
 //! Servers that were restored from an older backup, and connections that were lost.
 
+use std::time::Duration;
+
 use flyball_api::ApiError;
+use flyball_api::request::Method;
 use flyball_api::views::Pod;
-use flyball_informer::Input;
+use flyball_informer::{Command, Input};
 use flyball_plan::{Answer, Next, Written};
 
 use super::toys::{Bench, Twins, event, lease};
+use crate::Elect;
 
 fn leading() -> (Bench, crate::CacheId) {
     let mut bench = Bench::of(Twins, true);
@@ -174,6 +178,63 @@ fn a_renewal_in_doubt_proves_nothing_of_what_was_before() {
     bench.decide(|core, moment| core.election_answered(Ok(renewed.as_bytes()), moment));
     assert!(!bench.core.may_write(bench.now));
     bench.answer_election(Ok(&lease("me", 21, 0, bench.now)));
+    assert!(bench.core.may_write(bench.now));
+    assert!(!bench.has_work(), "what came after version 10 may be lost");
+}
+
+#[test]
+fn a_watched_lease_with_a_renewal_that_was_never_sent_is_read() {
+    let (mut bench, _) = leading();
+    let renewed = bench.now;
+    bench.later(2);
+    bench.answer_election(Ok(&lease("me", 10, 0, bench.now)));
+    bench.later(1);
+    // The Lease of an older backup, from a history that was longer than this one.
+    let strange = lease("me", 99, 0, renewed);
+    let line = format!(r#"{{"type":"ADDED","object":{strange}}}"#);
+    bench.decide(|core, moment| core.lease_told(line.as_bytes(), moment));
+    let Elect::Send(read, _) = bench.decide(|core, moment| core.elect(moment)) else {
+        panic!("the Lease is not read");
+    };
+    assert_eq!(read.method, Method::Get);
+    bench.decide(|core, moment| core.election_answered(Ok(strange.as_bytes()), moment));
+    assert_eq!(bench.core.history().changes, 1);
+}
+
+#[test]
+fn a_connection_found_lost_after_the_renewal_is_judged_by_the_renewal_before() {
+    let (mut bench, pods) = leading();
+    bench.later(2);
+    bench.answer_election(Ok(&lease("me", 10, 0, bench.now)));
+    bench.feed(pods, Input::Event(event("ADDED", "b", 12).as_bytes()));
+    bench.publish(pods);
+    // Another connection is found lost first, and the renewal succeeds on the restored server.
+    let lost = ApiError::transport("reset");
+    bench.later(2);
+    bench.answer_election(Err(&lost));
+    bench.answer_election(Ok(&lease("me", 10, 0, bench.now - Duration::from_secs(2))));
+    bench.answer_election(Ok(&lease("me", 20, 0, bench.now)));
+    assert!(bench.core.may_write(bench.now));
+    bench.feed(pods, Input::Failed(&lost));
+    bench.answer_election(Ok(&lease("me", 21, 0, bench.now)));
+    assert!(bench.core.may_write(bench.now));
+    assert!(!bench.has_work(), "what came after version 10 may be lost");
+}
+
+#[test]
+fn a_process_that_overslept_trusts_no_connection() {
+    let (mut bench, pods) = leading();
+    bench.later(2);
+    bench.answer_election(Ok(&lease("me", 10, 0, bench.now)));
+    bench.feed(pods, Input::WatchStarted);
+    bench.feed(pods, Input::Event(event("ADDED", "b", 12).as_bytes()));
+    bench.publish(pods);
+    bench.decide(|core, moment| core.elect(moment));
+    bench.carried(pods);
+    // It was stopped, and continued before its term was over.
+    bench.later(6);
+    bench.answer_election(Ok(&lease("me", 20, 0, bench.now)));
+    assert!(matches!(bench.carried(pods)[..], [Command::Watch(_), ..]));
     assert!(bench.core.may_write(bench.now));
     assert!(!bench.has_work(), "what came after version 10 may be lost");
 }

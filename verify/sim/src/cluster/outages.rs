@@ -35,6 +35,7 @@ impl Cluster {
     pub(super) fn back_up(&mut self, at: usize) {
         let backup = self.server.back_up();
         self.effects.backups.insert(at, backup);
+        self.check(&Happened::BackedUp(at));
     }
 
     /// The server comes back with what was stored when the copy was made.
@@ -45,6 +46,6 @@ impl Cluster {
         self.truth = Truth::of(&backup);
         self.server.restore(backup, self.plan.events_max);
         self.tally.restores += 1;
-        self.check(&Happened::Restored);
+        self.check(&Happened::Restored(at));
     }
 }

@@ -23,7 +23,7 @@ impl Invariant for Freshness {
 
     fn check(&mut self, happened: &Happened<'_>, _: &Truth, _: Duration) -> Result<(), String> {
         match happened {
-            Happened::Restored => self.won.clear(),
+            Happened::Restored(_) => self.won.clear(),
             Happened::Committed { changed, .. }
                 if changed.resource == "leases.coordination.k8s.io"
                     && changed.name.namespace == LEASE_NAMESPACE =>

@@ -61,8 +61,10 @@ pub(crate) enum Happened<'a> {
         by: Option<(&'a Flight, Option<&'static str>)>,
         changed: &'a Changed,
     },
-    /// The server has been restored from an older backup.
-    Restored,
+    /// A backup was made, from which this fault will restore the server.
+    BackedUp(usize),
+    /// The server was restored from the backup of this fault.
+    Restored(usize),
     /// A controller hears what became of an action.
     Answered {
         life: Life,
