@@ -41,7 +41,6 @@ pub const RULES: &[Rule] = &[
     (DEPLOYMENTS, "controllers/workloads/src/deployment/rolling.rs", "rule RollingUpdate\n"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/scaling.rs", "stage sizes\n"),
     (DEPLOYMENTS, "controllers/workloads/src/deployment/sets.rs", "pod-template-hash"),
-    (DEPLOYMENTS, "controllers/workloads/src/deployment/waiting.rs", "to become available"),
     (SETS, "controllers/workloads/src/replicas/adoption.rs", "stage claim\n"),
     (SETS, "controllers/workloads/src/replicas/creation.rs", "stage create\n"),
     (SETS, "controllers/workloads/src/replicas/deletion.rs", "stage delete\n"),

@@ -1,5 +1,7 @@
 //! A webhook that always fails: tried as often as the configuration says, told, counted, and left until a change.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, bail};
 use http::Method;
 use serde_json::json;
@@ -13,6 +15,7 @@ use crate::ports::free_port;
 const NAMESPACE: &str = "failing";
 const WEBHOOK: &str = "closed";
 const KIND: &str = "ValidatingWebhookConfiguration";
+const SETTLED: Duration = Duration::from_secs(3);
 
 pub(super) async fn check(ground: &Ground) -> Result<String> {
     let objects = &ground.objects;
@@ -51,6 +54,8 @@ pub(super) async fn check(ground: &Ground) -> Result<String> {
     if ground.log_lines(&["sync given up", "failing/web-", "failures"])? == 0 {
         bail!("the log does not tell that a key was given up");
     }
+    // A look that was due anyway, a second after the key waited for its own writes, may follow.
+    tokio::time::sleep(SETTLED).await;
     let tries = ground.creates(NAMESPACE, mark)?;
     let quiet = ground.cluster.audit()?.mark()?;
     tokio::time::sleep(WATCHED).await;
