@@ -1,41 +1,50 @@
 //! How the controllers of the table are made from flags and a configuration file.
 
-use flyball::{Entry, Making};
-use flyball_plan::Driver;
+use flyball::Entry;
+use flyball_controllers::of_client;
+use flyball_plan::{Driver, Settings};
 use flyball_workqueue::Options as QueueOptions;
 
 use crate::options::{Options, Tuning};
 
 /// Whether a controller is to run: chosen by name, and not switched off by a flag of its own.
 pub fn is_wanted(entry: &Entry, options: &Options) -> bool {
-    let switched_on = match entry.descriptor.name {
-        "garbage-collector-controller" => options.settings.bool("enable-garbage-collector"),
-        _ => true,
-    };
-    switched_on && options.generic.selection.enabled(entry.descriptor.name)
+    let switch = entry.descriptor.enabled_by;
+    switch.is_none_or(|flag| options.settings.bool(flag))
+        && options.generic.selection.enabled(entry.descriptor.name)
 }
 
-/// How many times the configured rate and burst a controller's client may send, as upstream grants
-/// it: emptying a namespace takes some requests for every resource that there is.
+/// How many times the configured rate and burst a controller's client may send.
 pub fn rate_factors(client: &str) -> (f64, u32) {
-    match client {
-        "generic-garbage-collector" => (2.0, 1),
-        "namespace-controller" => (20.0, 100),
-        _ => (1.0, 1),
-    }
+    let entry = of_client(client);
+    entry.map_or((1.0, 1), |entry| {
+        (entry.descriptor.qps_factor, entry.descriptor.burst_factor)
+    })
 }
 
 /// Makes a controller as configured, for a server with these certificates.
 pub fn make(entry: &Entry, options: &Options, root_ca: &str) -> Box<dyn Driver> {
     let tuning = options.tunings.get(entry.descriptor.name);
     let (queue, workers) = queue(entry, tuning);
-    (entry.make)(&Making {
-        gate: &|name| options.generic.feature_gates.enabled(name),
-        queue,
-        workers,
-        root_ca,
-        terminated_pod_threshold: options.generic.terminated_pod_threshold,
-    })
+    entry.tuned(&Configured { options, root_ca }, workers, queue)
+}
+
+/// The settings of flags and files.
+struct Configured<'a> {
+    options: &'a Options,
+    root_ca: &'a str,
+}
+
+impl Settings for Configured<'_> {
+    fn gate(&self, name: &str) -> bool {
+        self.options.generic.feature_gates.enabled(name)
+    }
+    fn number(&self, flag: &str) -> Option<i64> {
+        Some(self.options.settings.int(flag))
+    }
+    fn root_ca(&self) -> &str {
+        self.root_ca
+    }
 }
 
 /// How a controller's queue paces itself: configured, else as its descriptor says.
@@ -59,13 +68,19 @@ mod tests {
     use flyball::CONTROLLERS;
 
     use super::*;
+    use crate::options::controllers::{Workers, find};
     use crate::options::{Request, parse};
 
-    fn wanted(words: &[&str], name: &str) -> bool {
+    fn options(words: &[&str]) -> Box<Options> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let Ok(Request::Run(options)) = parse("flyball", &words) else {
-            panic!("{words:?} are no options");
-        };
+        match parse("flyball", &words) {
+            Ok(Request::Run(options)) => options,
+            _ => panic!("{words:?} are no options"),
+        }
+    }
+
+    fn wanted(words: &[&str], name: &str) -> bool {
+        let options = options(words);
         let entry = CONTROLLERS.iter().find(|entry| entry.is(name)).unwrap();
         is_wanted(entry, &options)
     }
@@ -82,5 +97,35 @@ mod tests {
             "garbagecollector"
         ));
         assert!(wanted(&["--enable-garbage-collector=false"], "deployment"));
+    }
+
+    #[test]
+    fn upstreams_table_agrees_with_every_descriptor() {
+        let defaults = options(&[]);
+        for Entry { descriptor, .. } in CONTROLLERS {
+            let known = find(descriptor.name).unwrap_or_else(|| panic!("{}", descriptor.name));
+            assert_eq!(known.aliases, descriptor.aliases, "{}", descriptor.name);
+            assert_eq!(known.client, descriptor.client, "{}", descriptor.name);
+            let workers = match known.workers {
+                Workers::Fixed(workers) => i64::from(workers),
+                Workers::Flag(flag) => defaults.settings.int(flag),
+            };
+            assert_eq!(workers, descriptor.workers as i64, "{}", descriptor.name);
+        }
+    }
+
+    #[test]
+    fn the_readme_lists_what_is_in_the_table() {
+        let readme = include_str!("../../../README.md");
+        let line = readme
+            .lines()
+            .find(|line| line.contains("controllers, complete:"));
+        let bold = line.unwrap().split("**").skip(1).step_by(2);
+        let listed: Vec<&str> = bold.collect();
+        let names = CONTROLLERS.iter().map(|entry| entry.descriptor.name);
+        let short = |name: &'static str| name.strip_suffix("-controller").unwrap_or(name);
+        let mut names: Vec<&str> = names.map(short).collect();
+        names.sort_unstable();
+        assert_eq!(listed, names);
     }
 }

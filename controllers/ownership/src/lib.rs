@@ -9,4 +9,4 @@
 
 mod collector;
 
-pub use collector::{GarbageCollector, Item, Observation, graph};
+pub use collector::{AbsentOwners, GarbageCollector, Item, Observation, graph};

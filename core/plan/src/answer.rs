@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flyball_api::discovery::Discovery;
 use flyball_api::{ApiError, Opaque, Text, Uid};
 
-use crate::{Actions, Listing, Write};
+use crate::{Action, Actions, Listing, Write};
 
 /// What a successful write left behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,6 +110,12 @@ impl Answers {
     pub fn push(&mut self, actions: Actions, answers: Vec<Answer>) {
         debug_assert_eq!(actions.items.len(), answers.len());
         self.0.push(Round { actions, answers });
+    }
+
+    /// All actions of all stages, each with its answer.
+    pub fn all(&self) -> impl Iterator<Item = (&Action, &Answer)> {
+        let rounds = self.0.iter();
+        rounds.flat_map(|round| round.actions.items.iter().zip(&round.answers))
     }
 
     /// How many stages were run.

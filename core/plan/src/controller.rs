@@ -5,17 +5,22 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use flyball_api::{ObjectName, Remedy, Timestamp};
-use flyball_informer::{Change, Snapshot, Watch};
+use flyball_informer::{Change, Snapshot};
 
-use crate::{Actions, Answers, Failure, Report, Rule, Sight, Target};
+use crate::{Actions, Answers, Descriptor, Failure, Report, Rule, Sight, Target};
 
 /// A control loop as pure functions.
 ///
-/// `&self` holds settings (from flags), never state: whatever a controller would like to remember
-/// it must be able to lose at any restart.
-pub trait Controller: Send + 'static {
+/// `&self` holds settings (from flags), never state. What a controller remembers between syncs is in
+/// its [`Controller::Memory`], which it must be able to lose at any time.
+pub trait Controller: Send + Sized + 'static {
     /// What is queued and synced: typed, never a string to be split again.
     type Key: Key;
+    /// What it remembers between syncs; `()` for nothing.
+    ///
+    /// It begins empty with every term and may be emptied before any sync. It only ever saves work or
+    /// paces: with an empty memory before every sync the same objects are written.
+    type Memory: Default + fmt::Debug + Send + 'static;
     /// All that a sync looks at: immutable, cheap to build from indexed caches, printable.
     type Observation: fmt::Debug + Send + 'static;
 
@@ -43,20 +48,49 @@ pub trait Controller: Send + 'static {
         Duration::ZERO
     }
 
+    /// The keys that exist without a change: they are enqueued when the controller begins a term.
+    /// One that is to be synced periodically rests for its period.
+    fn initial(&self) -> Keys<Self::Key> {
+        Keys::new()
+    }
+
     /// What there is to see of a key; `None` if there is nothing to reconcile (any more).
-    fn observe(&self, key: &Self::Key, store: &Snapshot) -> Option<Self::Observation>;
+    fn observe(
+        &self,
+        key: &Self::Key,
+        store: &Snapshot,
+        memory: &Self::Memory,
+    ) -> Option<Self::Observation>;
 
     /// Decides what comes next, given what was seen and what was answered so far in this sync.
     ///
     /// Called again with the answers appended after each [`Step::Do`], until it rests. It must
     /// rest after a bounded number of stages, and each stage has a name of its own.
-    fn step(&self, seen: &Self::Observation, answers: &Answers, now: Timestamp) -> Step;
+    fn step(&self, seen: &Self::Observation, answers: &Answers, now: Now) -> Step;
+
+    /// Changes the memory. Nothing else does.
+    fn remember(&self, _memory: &mut Self::Memory, _learnt: &Learnt<'_, Self>, _now: Now) {}
 
     /// Which other keys are to be looked at now that a sync has come to its rest, because of what
     /// it was answered: what a sync has learnt may matter to more than its own key.
     fn follow(&self, _seen: &Self::Observation, _answers: &Answers) -> Keys<Self::Key> {
         Keys::new()
     }
+}
+
+/// Something that a controller may remember.
+pub enum Learnt<'a, C: Controller> {
+    /// A change was routed to some key of the controller.
+    Changed(&'a Change),
+    /// A sync came to its rest.
+    Rested {
+        /// What was synced.
+        key: &'a C::Key,
+        /// What it saw.
+        seen: &'a C::Observation,
+        /// What it was answered.
+        answers: &'a Answers,
+    },
 }
 
 /// What a work queue can hold.
@@ -74,28 +108,6 @@ impl Key for ObjectName {
 /// The keys that a change concerns.
 pub type Keys<K> = Vec<K>;
 
-/// What a controller is called and what it needs. Names are upstream's: they are ids that users,
-/// RBAC and dashboards know.
-#[derive(Clone, Copy, Debug)]
-pub struct Descriptor {
-    /// The canonical name, such as `replicaset-controller`.
-    pub name: &'static str,
-    /// Older names that mean the same.
-    pub aliases: &'static [&'static str],
-    /// The client and service account its writes are made as.
-    pub client: &'static str,
-    /// The component its events come from.
-    pub component: &'static str,
-    /// The name of its work queue in metrics.
-    pub queue: &'static str,
-    /// The kinds it watches.
-    pub watches: &'static [Watch],
-    /// How many keys are synced at once unless configured otherwise.
-    pub workers: usize,
-    /// How often a failing key is retried before it is left until the next change.
-    pub retries_max: Option<u32>,
-}
-
 /// The two clocks: one that never jumps for waiting, one that objects are stamped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
@@ -103,6 +115,16 @@ pub struct Now {
     pub monotonic: Duration,
     /// The time of day.
     pub wall: Timestamp,
+}
+
+impl Now {
+    /// The origin of the first clock, at this time of day: for a look at a single moment.
+    pub const fn at(wall: Timestamp) -> Self {
+        Self {
+            monotonic: Duration::ZERO,
+            wall,
+        }
+    }
 }
 
 /// What comes next in a sync.

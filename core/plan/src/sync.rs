@@ -31,7 +31,7 @@ use std::ops::Deref;
 use flyball_api::{ApiError, Class, Object, Opaque, Timestamp};
 
 use crate::{
-    Action, Actions, Answer, Answers, Failure, Pace, Read, Report, Round, Rule, StageId, Step,
+    Action, Actions, Answer, Answers, Failure, Now, Pace, Read, Report, Round, Rule, StageId, Step,
     WRITE_FAILED, Wait,
 };
 
@@ -45,6 +45,8 @@ pub struct Sync<'a, S> {
     pub seen: &'a S,
     /// The time of day.
     pub now: Timestamp,
+    /// Both clocks: for what was seen by this process's own clock.
+    pub clocks: Now,
     answers: &'a Answers,
 }
 
@@ -58,8 +60,13 @@ impl<S> Copy for Sync<'_, S> {}
 
 impl<'a, S> Sync<'a, S> {
     /// A sync with these answers so far.
-    pub fn new(seen: &'a S, answers: &'a Answers, now: Timestamp) -> Self {
-        Self { seen, now, answers }
+    pub fn new(seen: &'a S, answers: &'a Answers, clocks: Now) -> Self {
+        Self {
+            seen,
+            now: clocks.wall,
+            clocks,
+            answers,
+        }
     }
 
     /// The step that a plan comes to with these answers. An early end and the last step are both

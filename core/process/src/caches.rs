@@ -275,16 +275,29 @@ impl<F: Flaws> Process<F> {
     /// lost.
     pub fn reopen(&mut self, moment: &mut Moment<'_>) {
         for id in self.caches.ids() {
-            let now = moment.now.monotonic;
-            let jitter = moment.jitter();
-            let Some(cache) = self.caches.get_mut(id) else {
-                continue;
-            };
-            cache.is_unproven = true;
-            let command = cache.informer.step(Input::Reopen, now, jitter).command;
-            self.carry(id, command);
-            self.lost_connection(Some(id), moment);
+            self.reopen_one(id, moment);
         }
+    }
+
+    /// Takes every connection for lost that was not found to be: those that were are opened again
+    /// anyway.
+    pub(crate) fn distrust(&mut self, moment: &mut Moment<'_>) {
+        for id in self.caches.ids() {
+            if self.caches.get(id).is_some_and(|cache| !cache.is_unproven) {
+                self.reopen_one(id, moment);
+            }
+        }
+    }
+
+    fn reopen_one(&mut self, id: CacheId, moment: &mut Moment<'_>) {
+        let (now, jitter) = (moment.now.monotonic, moment.jitter());
+        let Some(cache) = self.caches.get_mut(id) else {
+            return;
+        };
+        cache.is_unproven = true;
+        let command = cache.informer.step(Input::Reopen, now, jitter).command;
+        self.carry(id, command);
+        self.lost_connection(Some(id), moment);
     }
 
     /// The server answers again: caches that wait only because it did not are fed at once.

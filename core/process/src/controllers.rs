@@ -143,6 +143,7 @@ impl<F: Flaws> Process<F> {
         let begins = knows && sees;
         if begins && let Some(slot) = self.controllers.get_mut(at) {
             slot.begun = Some(round);
+            slot.driver.begin(moment.now);
             // A change was routed by whatever was shown of other kinds at that moment.
             if self.resync_at_begin {
                 self.resync(moment);

@@ -202,6 +202,7 @@ impl<F: Flaws> Process<F> {
         };
         let jitter = moment.jitter();
         standing.hear(heard, now, jitter);
+        let is_same_term = standing.is_same_term();
         let is_lost = matches!(answer, Err(error) if error.code() == 0);
         if let Some(why) = sign.filter(|_| !self.flaws.has(Flaw::LowerVersionTaken)) {
             self.change_history(why, moment);
@@ -210,7 +211,10 @@ impl<F: Flaws> Process<F> {
             // What was lost while it did not lead is looked at too, noticed or not.
             let (since, base) = (Duration::ZERO, renewed_before);
             self.history.doubt.get_or_insert(Doubt { since, base });
-            self.reopen(moment);
+            // Any other term begins with lists.
+            if is_same_term {
+                self.distrust(moment);
+            }
         }
         if let (Some(sent_at), Some(doubt)) = (renewed, self.history.doubt) {
             match doubt.since <= sent_at {
@@ -261,7 +265,7 @@ impl<F: Flaws> Process<F> {
         let standing = self.standing.as_mut();
         if let Some(standing) = standing.filter(|one| now > one.due.saturating_add(OVERSLEPT)) {
             standing.due = Duration::MAX;
-            self.reopen(moment);
+            self.distrust(moment);
         }
     }
 
@@ -301,8 +305,7 @@ impl<F: Flaws> Process<F> {
             return;
         }
         standing.leads = leads;
-        let term = standing.candidate.term();
-        let is_same_term = standing.term.is_some() && standing.term == term;
+        let is_same_term = standing.is_same_term();
         let news = match leads {
             true => News::BecameLeader,
             false => News::LostLease,
@@ -311,7 +314,7 @@ impl<F: Flaws> Process<F> {
         if !leads {
             return;
         }
-        standing.term = term;
+        standing.term = standing.candidate.term();
         // The same holder as before: only our own writes were made since, which the gate knows.
         // Any other term begins with lists that are newer than the predecessor's last write.
         if !is_same_term && !self.flaws.has(Flaw::TermWithOldCaches) {
@@ -410,6 +413,11 @@ impl Standing {
         if !self.candidate.election().holds() {
             self.term = None;
         }
+    }
+
+    /// Whether the Lease is of our last term: no other candidate has held it since.
+    fn is_same_term(&self) -> bool {
+        self.term.is_some() && self.term == self.candidate.term()
     }
 
     fn is_ours(&self, lease: &Lease) -> bool {

@@ -50,16 +50,15 @@
 //!
 //! This crate owns no arrow: it ties the server, the controllers and the simulated nodes together.
 
-mod controllers;
 mod kubeconfig;
 mod parts;
 mod plane;
 #[cfg(test)]
 mod tests;
 
-pub use controllers::{CONTROLLERS, Entry, GATES, Making};
 pub use flyball_api::ApiError;
 pub use flyball_client::{Client, Method, Request, WatchStream};
+pub use flyball_controllers::{CONTROLLERS, Entry};
 pub use flyball_runtime::{Decision, Deed};
 pub use kubeconfig::kubeconfig;
 pub use parts::Part;

@@ -13,8 +13,8 @@ use flyball_runtime::{Controlled, Decisions, Metrics, Running, Setup, start};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
 use tokio::runtime::Handle;
 
-use crate::controllers::CONTROLLERS;
 use crate::plane::PlaneFailed;
+use flyball_controllers::CONTROLLERS;
 
 /// The controller that gives every namespace its account.
 const ACCOUNTS: &str = ServiceAccountController::DESCRIPTOR.name;

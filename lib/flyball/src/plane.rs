@@ -17,9 +17,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
-use crate::controllers::CONTROLLERS;
 use crate::kubeconfig::kubeconfig;
 use crate::parts::{Part, Shared};
+use flyball_controllers::CONTROLLERS;
 
 /// How long an Event is kept unless it is said; upstream's default of `--event-ttl`.
 const EVENT_TTL: Duration = Duration::from_secs(60 * 60);

@@ -8,6 +8,9 @@ use flyball_plan::{Answer, Descriptor, Driver, EngineStats, Next, Now, Rule, Sig
 
 use crate::bugs::Bug;
 
+/// Of so many syncs and stages one begins without memory.
+const FORGETS_ONE_IN: u32 = 4;
+
 /// What was noted of the controllers of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
@@ -24,6 +27,8 @@ pub(crate) struct Seam {
     was_shown: bool,
     /// Whether everything it knew is void and it was not shown everything once more.
     needs_look: bool,
+    /// Draws when the controller loses its memory.
+    chance: fastrand::Rng,
 }
 
 impl Seam {
@@ -34,6 +39,14 @@ impl Seam {
             notes,
             was_shown: false,
             needs_look: false,
+            chance: fastrand::Rng::with_seed(0),
+        }
+    }
+
+    /// Takes the controller's memory away now and then: it may be lost at any time.
+    fn forget_at_random(&mut self) {
+        if self.chance.u32(..FORGETS_ONE_IN) == 0 {
+            self.inner.forget_memory();
         }
     }
 
@@ -85,7 +98,14 @@ impl Driver for Seam {
             self.inner.changed(change, store, now);
         }
     }
+    fn begin(&mut self, now: Now) {
+        self.inner.begin(now);
+    }
+    fn forget_memory(&mut self) {
+        self.inner.forget_memory();
+    }
     fn next(&mut self, store: &Snapshot, now: Now) -> Next {
+        self.forget_at_random();
         let kinds = self.descriptor().watches.iter().map(|watch| watch.kind());
         let views = kinds.filter_map(|kind| store.view_of(kind));
         // Where there is next to nothing, there was nothing to be shown.
@@ -103,6 +123,7 @@ impl Driver for Seam {
         next
     }
     fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
+        self.forget_at_random();
         self.inner.answered(id, answers, now)
     }
     fn abandon(&mut self, id: SyncId, answers: &[Answer], now: Now) {

@@ -5,21 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flyball_access::ClusterRoleAggregationController;
-use flyball_accounts::{RootCaPublisher, ServiceAccountController};
-use flyball_cleanup::{
-    NamespaceController, PodGarbageCollector, PodGarbageSettings, TtlAfterFinishedController,
-};
+use flyball_controllers::{CONTROLLERS, Defaults};
 use flyball_kubelets::{NodeController, PodController, Settings as NodeSettings};
-use flyball_ownership::GarbageCollector;
-use flyball_plan::{Controller, Driver, Engine};
+use flyball_plan::{Controller, Driver, Engine, Settings};
 use flyball_rbac::{AUTHENTICATED, MASTERS, User};
 use flyball_scheduler::{Scheduler, SchedulerSettings};
-use flyball_workloads::{
-    DeploymentController, DeploymentSettings, ReplicaSetController, ReplicasSettings,
-    ReplicationControllerController,
-};
-use flyball_workqueue::Options;
 
 /// The certificate that the publisher publishes.
 pub(crate) const ROOT_CA: &str = "-----BEGIN CERTIFICATE-----\nsim\n-----END CERTIFICATE-----\n";
@@ -56,27 +46,10 @@ impl Part {
     pub fn controllers(replicas: usize) -> Self {
         Self {
             name: "manager".to_owned(),
-            controllers: vec![
-                make(|| ReplicationControllerController::new(ReplicasSettings::default())),
-                make(|| {
-                    PodGarbageCollector::new(PodGarbageSettings {
-                        // Few pods are done here: with upstream's thousands none would go.
-                        terminated_threshold: 1,
-                    })
-                }),
-                Arc::new(namespaces),
-                make(|| ServiceAccountController),
-                make(|| GarbageCollector),
-                make(|| {
-                    DeploymentController::new(DeploymentSettings {
-                        terminating_replicas: true,
-                    })
-                }),
-                make(|| ReplicaSetController::new(ReplicasSettings::default())),
-                make(|| ClusterRoleAggregationController),
-                make(|| TtlAfterFinishedController),
-                make(|| RootCaPublisher::new(ROOT_CA)),
-            ],
+            controllers: CONTROLLERS
+                .iter()
+                .map(|entry| -> Make { Arc::new(|| entry.with(&Few)) })
+                .collect(),
             replicas,
             elects: true,
             identity: Identity::Manager,
@@ -141,14 +114,25 @@ fn make<C: Controller>(controller: impl Fn() -> C + Send + Sync + 'static) -> Ma
     Arc::new(move || Box::new(Engine::new(controller())))
 }
 
-/// Namespaces are looked at once a minute at least, as `lib/flyball` has it.
-fn namespaces() -> Box<dyn Driver> {
-    let options = Options {
-        max_delay: Duration::from_secs(60),
-        ..Options::default()
-    };
-    let workers = NamespaceController::DESCRIPTOR.workers;
-    Box::new(Engine::with(NamespaceController, workers, options))
+/// Upstream's defaults, but for what would never be reached in a small cluster.
+struct Few;
+
+const DEFAULTS: Defaults<'static> = Defaults { root_ca: ROOT_CA };
+
+impl Settings for Few {
+    fn gate(&self, name: &str) -> bool {
+        DEFAULTS.gate(name)
+    }
+    fn number(&self, flag: &str) -> Option<i64> {
+        match flag {
+            // Few pods have terminated here: with upstream's thousands none would be deleted.
+            "terminated-pod-gc-threshold" => Some(1),
+            _ => DEFAULTS.number(flag),
+        }
+    }
+    fn root_ca(&self) -> &str {
+        ROOT_CA
+    }
 }
 
 impl Identity {

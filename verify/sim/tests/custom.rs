@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use flyball_api::views::ConfigMap;
 use flyball_api::views::Namespace;
-use flyball_api::{Object, ObjectName, Timestamp};
+use flyball_api::{Object, ObjectName};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{
-    Actions, Answers, Body, Controller, Descriptor, Keys, Report, Rule, Step, Write,
+    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Rule, Step, Write,
 };
 use flyball_sim::{Edit, Part, Sim, Truth};
 use serde_json::json;
@@ -19,6 +19,7 @@ struct Greeter {
 impl Controller for Greeter {
     type Key = ObjectName;
     type Observation = ObjectName;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "greeter",
@@ -29,6 +30,7 @@ impl Controller for Greeter {
         watches: &[Watch::of::<Namespace>(), Watch::of::<ConfigMap>()],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
@@ -38,13 +40,13 @@ impl Controller for Greeter {
         }
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<ObjectName> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<ObjectName> {
         let namespace = store.get::<Namespace>("", &key.name)?;
         let greeted = store.get::<ConfigMap>(&key.name, "greeting").is_some();
         (!greeted && !namespace.is_deleting()).then(|| key.clone())
     }
 
-    fn step(&self, key: &ObjectName, answers: &Answers, _: Timestamp) -> Step {
+    fn step(&self, key: &ObjectName, answers: &Answers, _: Now) -> Step {
         let Some(round) = answers.stage("greet") else {
             let greeting = json!({
                 "apiVersion": "v1", "kind": "ConfigMap",

@@ -190,6 +190,8 @@ pub struct Runner<C: Controller> {
     engine: Engine<C>,
     caches: Caches,
     born: Timestamp,
+    /// Whether memory is lost before every sync and after every stage.
+    is_forgetful: bool,
 }
 
 impl<C: Controller> Runner<C> {
@@ -205,10 +207,24 @@ impl<C: Controller> Runner<C> {
             engine: Engine::new(controller),
             caches,
             born: world.now(),
+            is_forgetful: false,
         };
         let changes = runner.caches.list(world, rank);
         runner.feed(&changes, world);
+        runner.engine.begin(runner.now(world));
         runner
+    }
+
+    /// Loses the controller's memory before every sync and after every stage from now on.
+    pub fn forgetful(mut self) -> Self {
+        self.is_forgetful = true;
+        self
+    }
+
+    fn forget(&mut self) {
+        if self.is_forgetful {
+            self.engine.forget_memory();
+        }
     }
 
     /// Starts a controller whose caches have seen the world up to a version only.
@@ -218,9 +234,11 @@ impl<C: Controller> Runner<C> {
             engine: Engine::new(controller),
             caches,
             born: world.now(),
+            is_forgetful: false,
         };
         let changes = runner.caches.catch_up_to(world, revision);
         runner.feed(&changes, world);
+        runner.engine.begin(runner.now(world));
         runner
     }
 
@@ -258,6 +276,7 @@ impl<C: Controller> Runner<C> {
         witness: Witness<'_>,
     ) -> Result<Result<Sync, Option<Duration>>, String> {
         let mut stages: Vec<Stage> = Vec::new();
+        self.forget();
         let mut next = self.engine.next(&self.caches.snapshot(), self.now(world));
         loop {
             let work = match next {
@@ -277,6 +296,7 @@ impl<C: Controller> Runner<C> {
             let stage = Stage::run(world, work.actions.clone(), key, witness)?;
             let answers = stage.answers.clone();
             stages.push(stage);
+            self.forget();
             let Some(then) = self.engine.answered(work.id, answers, self.now(world)) else {
                 return Err(format!("the engine does not know its own sync of {key}"));
             };

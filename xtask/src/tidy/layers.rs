@@ -20,6 +20,11 @@ const LAYERS: &[Layer] = &[
         prefix: "core/",
         knows: &["core/"],
     },
+    // The table of controllers names them all.
+    Layer {
+        prefix: "controllers/table",
+        knows: &["core/", "controllers/"],
+    },
     Layer {
         prefix: "controllers/",
         knows: &["core/"],

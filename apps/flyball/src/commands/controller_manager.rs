@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use flyball::{CONTROLLERS, GATES};
+use flyball::CONTROLLERS;
 use flyball_client::{
     Client, ConfigSource, Observer, RateLimit, Request as ApiRequest, ServiceAccounts, load,
     user_agent,
 };
+use flyball_controllers::gates;
 use flyball_election::Settings;
 use flyball_runtime::{
     Controlled, Decisions, ElectionOptions, Metrics, Setup, TURNS_AFAR, event_loop, start,
@@ -46,9 +47,10 @@ async fn manage(program: &str, options: &Options) -> anyhow::Result<()> {
         .iter()
         .map(|entry| entry.descriptor.name)
         .collect();
+    let gates: Vec<&str> = gates().map(|gate| gate.name).collect();
     for warning in options.warnings(Built {
         controllers: &names,
-        gates: GATES,
+        gates: &gates,
     }) {
         tracing::warn!("{warning}");
     }

@@ -21,9 +21,11 @@ mod route;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::{ObjectName, Timestamp};
+use flyball_api::ObjectName;
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Now, Rule, Settings, Step, Sync, Target,
+};
 use flyball_rbac::ClusterRole;
 
 pub use observe::Observation;
@@ -35,6 +37,7 @@ pub struct ClusterRoleAggregationController;
 impl Controller for ClusterRoleAggregationController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "clusterrole-aggregation-controller",
@@ -45,6 +48,7 @@ impl Controller for ClusterRoleAggregationController {
         watches: &[Watch::of::<ClusterRole>()],
         workers: 5,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -58,11 +62,17 @@ impl Controller for ClusterRoleAggregationController {
         route::route(change, store)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(plan::plan)
+    }
+}
+
+impl Configure for ClusterRoleAggregationController {
+    fn configure(_: &dyn Settings) -> Self {
+        Self
     }
 }

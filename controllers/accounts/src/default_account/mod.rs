@@ -17,10 +17,12 @@ mod route;
 #[cfg(test)]
 mod tests;
 
+use flyball_api::ObjectName;
 use flyball_api::views::{Namespace, ServiceAccount};
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Now, Rule, Settings, Step, Sync, Target,
+};
 
 pub use observe::Observation;
 
@@ -34,6 +36,7 @@ pub struct ServiceAccountController;
 impl Controller for ServiceAccountController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "serviceaccount-controller",
@@ -44,6 +47,7 @@ impl Controller for ServiceAccountController {
         watches: &[Watch::NAMESPACES, Watch::of::<ServiceAccount>()],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -57,11 +61,17 @@ impl Controller for ServiceAccountController {
         route::route(change)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(plan::plan)
+    }
+}
+
+impl Configure for ServiceAccountController {
+    fn configure(_: &dyn Settings) -> Self {
+        Self
     }
 }

@@ -20,9 +20,11 @@ mod route;
 mod tests;
 
 use flyball_api::views::{ConfigMap, Namespace};
-use flyball_api::{ObjectName, Text, Timestamp};
+use flyball_api::{ObjectName, Text};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Now, Rule, Settings, Step, Sync, Target,
+};
 
 pub use observe::Observation;
 
@@ -44,6 +46,7 @@ impl RootCaPublisher {
 impl Controller for RootCaPublisher {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "root-ca-certificate-publisher-controller",
@@ -54,6 +57,7 @@ impl Controller for RootCaPublisher {
         watches: &[Watch::NAMESPACES, Watch::of::<ConfigMap>()],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -67,11 +71,17 @@ impl Controller for RootCaPublisher {
         route::route(change)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.certificate, sync))
+    }
+}
+
+impl Configure for RootCaPublisher {
+    fn configure(settings: &dyn Settings) -> Self {
+        Self::new(settings.root_ca())
     }
 }

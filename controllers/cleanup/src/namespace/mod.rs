@@ -33,10 +33,12 @@ mod tests;
 
 use std::time::Duration;
 
+use flyball_api::ObjectName;
 use flyball_api::views::Namespace;
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Now, Rule, Settings, Step, Sync, Target,
+};
 
 pub use observe::Observation;
 
@@ -51,6 +53,7 @@ pub struct NamespaceController;
 impl Controller for NamespaceController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "namespace-controller",
@@ -61,6 +64,12 @@ impl Controller for NamespaceController {
         watches: &[Watch::NAMESPACES],
         workers: 10,
         retries_max: None,
+        // Namespaces are looked at once a minute at least, and emptying one takes some requests for
+        // every resource that there is.
+        delay_max: Duration::from_secs(60),
+        qps_factor: 20.0,
+        burst_factor: 100,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -78,11 +87,17 @@ impl Controller for NamespaceController {
         PATIENCE
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(plan::plan)
+    }
+}
+
+impl Configure for NamespaceController {
+    fn configure(_: &dyn Settings) -> Self {
+        Self
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use flyball_api::discovery::Failure;
 use flyball_api::views::{Deployment, Node, Pod, ReplicaSet, ReplicationController};
-use flyball_api::{Kind, Object};
+use flyball_api::{Kind, Object, Timestamp};
 use flyball_plan::{Action, Subresource, Target, Verb, Write};
 use flyball_testkit::laws::{self, verdict};
 use flyball_testkit::{Lawful, Moment, Runner, World, check_cases_in};

@@ -33,9 +33,10 @@ mod victims;
 
 use std::time::Duration;
 
-use flyball_api::Timestamp;
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Now, Rule, Settings, Step, Sync,
+};
 
 pub use key::Key;
 pub use observe::Observation;
@@ -77,6 +78,7 @@ impl PodGarbageCollector {
 impl Controller for PodGarbageCollector {
     type Key = Key;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "pod-garbage-collector-controller",
@@ -87,6 +89,7 @@ impl Controller for PodGarbageCollector {
         watches: &[Watch::PODS, Watch::NODES],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -103,11 +106,21 @@ impl Controller for PodGarbageCollector {
         }
     }
 
-    fn observe(&self, key: &Key, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &Key, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(&self.settings, key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(plan::plan)
+    }
+}
+
+impl Configure for PodGarbageCollector {
+    fn configure(settings: &dyn Settings) -> Self {
+        let threshold = settings.number("terminated-pod-gc-threshold");
+        let settings = PodGarbageSettings::default();
+        Self::new(PodGarbageSettings {
+            terminated_threshold: threshold.unwrap_or(settings.terminated_threshold),
+        })
     }
 }

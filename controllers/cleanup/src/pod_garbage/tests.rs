@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use flyball_api::{Kind, Object, ObjectName};
+use flyball_api::{Kind, Object, ObjectName, Timestamp};
 use flyball_plan::{Amount, Target};
 use flyball_testkit::laws::{self, Upset, verdict};
 use flyball_testkit::{CaseKey, Lawful, Runner, World, check_cases_in};

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use flyball_api::Kind;
-use flyball_api::Object;
+use flyball_api::{Kind, Object, Timestamp};
 use flyball_testkit::{Lawful, World, check_cases_in};
 use proptest::prelude::*;
 use serde_json::{Value, json};

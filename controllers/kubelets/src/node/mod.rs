@@ -4,9 +4,8 @@
 //! `component-helpers/apimachinery/lease`, the parts of a kubelet by which a cluster knows its
 //! nodes.
 //!
-//! **Watches** Nodes, Leases and Namespaces. The latter only to begin: a server creates
-//! `default` and `kube-node-lease` itself, and their appearance is what makes the first nodes be
-//! looked at, when there is no node yet that could change.
+//! **Watches** Nodes and Leases. The nodes that are wanted are looked at when it begins: there may
+//! be none yet that could change.
 //!
 //! **A sync** is about one node, stage by stage (`plan.rs`):
 //!
@@ -32,9 +31,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use flyball_api::{ObjectName, Timestamp};
+use flyball_api::ObjectName;
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Now, Rule, Step, Sync, Target};
 
 use crate::Settings;
 use crate::views::{Lease, Node};
@@ -60,6 +59,7 @@ impl NodeController {
 impl Controller for NodeController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "simulated-node-controller",
@@ -67,9 +67,10 @@ impl Controller for NodeController {
         client: "simulated-node-controller",
         component: "kubelet",
         queue: "simulated_nodes",
-        watches: &[Watch::of::<Node>(), Watch::of::<Lease>(), Watch::NAMESPACES],
+        watches: &[Watch::of::<Node>(), Watch::of::<Lease>()],
         workers: 16,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -83,11 +84,18 @@ impl Controller for NodeController {
         route::route(&self.settings, change)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn initial(&self) -> Keys<ObjectName> {
+        self.settings
+            .names()
+            .map(|name| route::key(&name))
+            .collect()
+    }
+
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(&self.settings, key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
     }
 }

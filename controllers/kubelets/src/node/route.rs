@@ -1,6 +1,5 @@
 //! Which nodes a change concerns.
 
-use flyball_api::views::Namespace;
 use flyball_api::{ObjectName, Text};
 use flyball_informer::{Change, ChangeOf};
 use flyball_plan::Keys;
@@ -15,17 +14,10 @@ pub(super) fn route(settings: &Settings, change: &Change) -> Keys<ObjectName> {
         let wanted = ours || settings.wants(&change.name.name);
         return wanted.then(|| change.name.clone()).into_iter().collect();
     }
-    if let Some(lease) = change.of::<Lease>() {
-        return of_lease(&lease, change);
+    match change.of::<Lease>() {
+        Some(lease) => of_lease(&lease, change),
+        None => Keys::new(),
     }
-    let begins = change
-        .of::<Namespace>()
-        .is_some_and(|it| (it.new.is_some() && it.old.is_none()) || change.resync);
-    // Either alone would do with a server that is complete; leases wait for the second.
-    if begins && ["default", LEASES].contains(&change.name.name.as_str()) {
-        return settings.names().map(|name| key(&name)).collect();
-    }
-    Vec::new()
 }
 
 /// A lease is looked at when it went or became another. Renewals are this controller's own doing
@@ -45,7 +37,7 @@ fn of_lease(lease: &ChangeOf<'_, Lease>, change: &Change) -> Keys<ObjectName> {
     }
 }
 
-fn key(name: &Text) -> ObjectName {
+pub(super) fn key(name: &Text) -> ObjectName {
     ObjectName {
         namespace: Text::default(),
         name: name.clone(),

@@ -38,9 +38,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use flyball_api::{ObjectName, Timestamp};
+use flyball_api::ObjectName;
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Now, Rule, Step, Sync};
 
 use crate::Settings;
 use crate::views::{Node, Pod};
@@ -74,6 +74,7 @@ impl PodController {
 impl Controller for PodController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "simulated-pod-controller",
@@ -84,6 +85,7 @@ impl Controller for PodController {
         watches: &[Watch::of::<Pod>(), Watch::of::<Node>()],
         workers: 64,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -92,11 +94,11 @@ impl Controller for PodController {
         route::route(change, store)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, &self.life, sync))
     }
 }

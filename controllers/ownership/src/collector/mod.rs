@@ -24,6 +24,7 @@
 //! Unlike upstream it does not read an object again before it deletes it: the delete fails if the
 //! object is not as it was seen, and only then it is read.
 
+mod absent;
 mod clash;
 mod finalizers;
 mod graph;
@@ -38,10 +39,13 @@ mod route;
 mod tests;
 mod waiting;
 
-use flyball_api::Timestamp;
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Sight, Step, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, Keys, Learnt, Now, Rule, Settings, Sight, Step,
+    Target,
+};
 
+pub use absent::AbsentOwners;
 pub use graph::graph;
 pub use item::Item;
 pub use observe::Observation;
@@ -53,6 +57,7 @@ pub struct GarbageCollector;
 impl Controller for GarbageCollector {
     type Key = Item;
     type Observation = Observation;
+    type Memory = AbsentOwners;
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "garbage-collector-controller",
@@ -63,6 +68,9 @@ impl Controller for GarbageCollector {
         watches: &[],
         workers: 20,
         retries_max: None,
+        qps_factor: 2.0,
+        enabled_by: Some("enable-garbage-collector"),
+        ..Descriptor::BASE
     };
 
     const SIGHT: Sight = Sight::Everything;
@@ -83,15 +91,28 @@ impl Controller for GarbageCollector {
         route::route(change, store)
     }
 
-    fn observe(&self, key: &Item, store: &Snapshot) -> Option<Observation> {
-        observe::observe(key, store)
+    fn observe(&self, key: &Item, store: &Snapshot, absent: &AbsentOwners) -> Option<Observation> {
+        observe::observe(key, store, absent)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         flyball_plan::Sync::new(seen, answers, now).plan(plan::plan)
+    }
+
+    fn remember(&self, absent: &mut AbsentOwners, learnt: &Learnt<'_, Self>, _: Now) {
+        match learnt {
+            Learnt::Changed(change) => absent.learn_change(change),
+            Learnt::Rested { answers, .. } => absent.learn_answers(answers),
+        }
     }
 
     fn follow(&self, seen: &Observation, answers: &Answers) -> Keys<Item> {
         plan::follow(seen, answers)
+    }
+}
+
+impl Configure for GarbageCollector {
+    fn configure(_: &dyn Settings) -> Self {
+        Self
     }
 }

@@ -4,6 +4,7 @@ use flyball_api::{Kind, OwnerReference, Text, Uid};
 use flyball_informer::{Brief, Snapshot};
 use flyball_plan::{Precondition, Target};
 
+use super::absent::AbsentOwners;
 use super::finalizers::{held_by, waits_for_dependents, waits_for_freedom};
 use super::item::{Item, place, same_coordinates};
 use super::route::seen as owner_seen;
@@ -86,7 +87,14 @@ pub(super) enum Standing {
         /// Whether one of that identity lives in another namespace.
         elsewhere: bool,
     },
-    /// Nobody knows the kind.
+    /// It is known not to exist.
+    Absent {
+        /// Where it was.
+        target: Target,
+        /// Whether one of that identity lives in another namespace.
+        elsewhere: bool,
+    },
+    /// Discovery does not name the kind.
     Unknown,
     /// It would live in a namespace, and the dependent lives in none.
     Misplaced,
@@ -112,11 +120,12 @@ pub struct Unseen {
     pub(super) dependents: Vec<Item>,
 }
 
-pub(super) fn observe(item: &Item, store: &Snapshot) -> Option<Observation> {
+pub(super) fn observe(item: &Item, store: &Snapshot, absent: &AbsentOwners) -> Option<Observation> {
+    let world = World { store, absent };
     match item {
         Item::Object { kind, name, uid } => {
             let found = store.view_of(*kind)?.brief(&name.namespace, &name.name)?;
-            (found.uid == uid).then(|| Observation::Object(Box::new(object(*kind, &found, store))))
+            (found.uid == uid).then(|| Observation::Object(Box::new(object(*kind, &found, world))))
         }
         Item::Owner {
             api_version,
@@ -133,12 +142,19 @@ pub(super) fn observe(item: &Item, store: &Snapshot) -> Option<Observation> {
                 controller: None,
                 block_owner_deletion: None,
             };
-            unseen(&reference, namespace, store).map(Observation::Owner)
+            unseen(&reference, namespace, world).map(Observation::Owner)
         }
     }
 }
 
-fn object(kind: Kind, found: &Brief<'_>, store: &Snapshot) -> Seen {
+/// The caches, and what is remembered.
+#[derive(Clone, Copy)]
+struct World<'a> {
+    store: &'a Snapshot,
+    absent: &'a AbsentOwners,
+}
+
+fn object(kind: Kind, found: &Brief<'_>, world: World<'_>) -> Seen {
     Seen {
         target: Target {
             kind,
@@ -147,13 +163,13 @@ fn object(kind: Kind, found: &Brief<'_>, store: &Snapshot) -> Seen {
         uid: found.uid.clone(),
         resource_version: found.resource_version.into(),
         finalizers: found.lineage.finalizers.to_vec(),
-        unlisted: store.incomplete().to_vec(),
-        state: state(found, store),
+        unlisted: world.store.incomplete().to_vec(),
+        state: state(found, world),
     }
 }
 
-fn state(found: &Brief<'_>, store: &Snapshot) -> State {
-    let mut dependents = store.dependents(found.uid);
+fn state(found: &Brief<'_>, world: World<'_>) -> State {
+    let mut dependents = world.store.dependents(found.uid);
     if waits_for_freedom(found) {
         let free = |(kind, dependent): (Kind, Brief<'_>)| freed(kind, &dependent, found);
         let first: Vec<Dependent> = dependents.by_ref().take(FREED_AT_ONCE).map(free).collect();
@@ -177,7 +193,7 @@ fn state(found: &Brief<'_>, store: &Snapshot) -> State {
     }
     let owners = found.lineage.owners.iter().map(|reference| Owner {
         reference: reference.clone(),
-        standing: standing(reference, found.namespace, store),
+        standing: standing(reference, found.namespace, world),
     });
     let owners: Vec<Owner> = owners.collect();
     let mut dependents = dependents.peekable();
@@ -212,7 +228,8 @@ fn freed(kind: Kind, dependent: &Brief<'_>, owner: &Brief<'_>) -> Dependent {
 }
 
 /// What is known of an owner that an object of this namespace names.
-fn standing(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Standing {
+fn standing(owner: &OwnerReference, namespace: &str, world: World<'_>) -> Standing {
+    let World { store, absent } = world;
     let known = store.discovery();
     let known = known.and_then(|known| known.kind(&owner.api_version, &owner.kind));
     let Some(kind) = known else {
@@ -231,28 +248,28 @@ fn standing(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Standi
             let found = store.cached_as(kind).and_then(|view| view.find(&owner.uid));
             let elsewhere =
                 found.is_some_and(|it| !it.namespace.is_empty() && it.namespace != namespace);
-            Standing::Doubtful {
-                target: place(kind, namespace, &owner.name),
-                elsewhere,
+            let target = place(kind, namespace, &owner.name);
+            match absent.has(&target, &owner.uid) {
+                true => Standing::Absent { target, elsewhere },
+                false => Standing::Doubtful { target, elsewhere },
             }
         }
     }
 }
 
-fn unseen(owner: &OwnerReference, namespace: &str, store: &Snapshot) -> Option<Unseen> {
+fn unseen(owner: &OwnerReference, namespace: &str, world: World<'_>) -> Option<Unseen> {
+    let store = world.store;
     if owner_seen(owner, namespace, store).is_some() {
         return None;
     }
-    let standing = standing(owner, namespace, store);
-    let cached = match &standing {
-        Standing::Doubtful { target, .. } => store.cached_as(target.kind).is_some(),
-        _ => false,
+    let standing = standing(owner, namespace, world);
+    let kind = match &standing {
+        Standing::Doubtful { target, .. } | Standing::Absent { target, .. } => Some(target.kind),
+        _ => None,
     };
+    let cached = kind.is_some_and(|kind| store.cached_as(kind).is_some());
     // Where the kind lives in no namespace, dependents of all namespaces mean the same.
-    let scoped = match &standing {
-        Standing::Doubtful { target, .. } => target.kind.namespaced,
-        _ => true,
-    };
+    let scoped = kind.is_none_or(|kind| kind.namespaced);
     let names_it = |dependent: &Brief<'_>| {
         let owners = dependent.lineage.owners;
         (!scoped || dependent.namespace == namespace)

@@ -78,14 +78,14 @@ pub(super) fn collect(
     if owners.iter().any(is(Standing::Unknown)) {
         return Ok(Step::rest_for(UNKNOWN_KIND, report::unknown_kind()));
     }
-    let doubtful: Vec<Doubtful<'_>> = owners.iter().filter_map(Doubtful::of).collect();
-    if doubtful.is_empty() {
+    if owners.iter().all(is(Standing::Alive)) {
         return Ok(Step::rest(report::owner_alive()));
     }
+    let doubtful: Vec<Doubtful<'_>> = owners.iter().filter_map(Doubtful::of).collect();
     let asked = &doubtful[..doubtful.len().min(ASKED_AT_ONCE)];
     let questions = || asked.iter().map(Doubtful::question).collect();
-    let round = sync.run("owners", Pace::Together, questions)?;
-    let fates = match Fates::of(asked, round) {
+    let round = sync.run_some("owners", Pace::Together, questions)?;
+    let fates = match Fates::of(owners, asked, round) {
         Ok(fates) => fates,
         Err(error) => return Ok(Step::retry(error, report::owner_unanswered())),
     };
@@ -156,14 +156,28 @@ struct Fates<'a> {
 
 impl<'a> Fates<'a> {
     /// An error if the server did not say of one: without it nothing can be judged.
-    fn of(asked: &[Doubtful<'a>], round: &Round) -> Result<Self, Failure> {
+    fn of(
+        owners: &'a [Owner],
+        asked: &[Doubtful<'a>],
+        round: Option<&Round>,
+    ) -> Result<Self, Failure> {
         let mut fates = Self {
             alive: 0,
             waiting: Vec::new(),
             gone: Vec::new(),
             elsewhere: Vec::new(),
         };
-        let mut answers = round.answers.iter();
+        for Owner {
+            reference,
+            standing,
+        } in owners
+        {
+            if let Standing::Absent { elsewhere, .. } = standing {
+                fates.gone.push(reference);
+                fates.elsewhere.extend(elsewhere.then_some(reference));
+            }
+        }
+        let mut answers = round.iter().flat_map(|round| &round.answers);
         for doubtful in asked {
             let reference = &doubtful.owner.reference;
             let answer = answers.next().unwrap_or(&Answer::Skipped);

@@ -48,6 +48,9 @@ fn look_for(sync: &Sync<'_>, owner: &Unseen) -> Flow<Step> {
         Standing::Doubtful { target, .. } => target,
         Standing::Unknown => return Ok(Step::rest_for(UNKNOWN_KIND, report::unknown_kind())),
         Standing::Misplaced => return Ok(Step::rest(report::misplaced())),
+        Standing::Absent { .. } => {
+            return Ok(Step::rest(report::owner_gone(owner.dependents.len())));
+        }
         // A cache has come to show it.
         Standing::Alive => return Ok(Step::rest(report::owner_alive())),
     };
@@ -64,6 +67,9 @@ fn look_for(sync: &Sync<'_>, owner: &Unseen) -> Flow<Step> {
 }
 
 fn verdict(owner: &Unseen, answers: &Answers) -> Option<Verdict> {
+    if matches!(owner.standing, Standing::Absent { .. }) {
+        return Some(Verdict::Gone);
+    }
     let answer = answers.stage("owner")?.answers.first()?;
     Some(Verdict::of(&owner.uid, answer))
 }

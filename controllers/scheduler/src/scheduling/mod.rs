@@ -32,9 +32,9 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use flyball_api::{ObjectName, Text, Timestamp};
+use flyball_api::{ObjectName, Text};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Now, Rule, Step, Sync};
 
 use crate::views::{Node, Pod};
 pub use observe::Observation;
@@ -74,6 +74,7 @@ impl Scheduler {
 impl Controller for Scheduler {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "kube-scheduler",
@@ -85,6 +86,7 @@ impl Controller for Scheduler {
         // There is one key.
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -97,11 +99,11 @@ impl Controller for Scheduler {
         }
     }
 
-    fn observe(&self, _key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, _key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(&self.settings, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
     }
 }

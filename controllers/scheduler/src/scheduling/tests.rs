@@ -13,8 +13,8 @@ mod syncing;
 use flyball_api::views::Namespace;
 use flyball_informer::{Snapshot, SnapshotBuilder};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Controller, Rest, Revisit, Step, Subresource, Target, Verb,
-    Write, lint,
+    Action, Actions, Answer, Answers, Controller, Now, Rest, Revisit, Step, Subresource, Target,
+    Verb, Write, lint,
 };
 use flyball_testkit::{World, flow};
 use serde_json::{Value, json};
@@ -208,11 +208,11 @@ fn play(world: &mut World) -> Option<Played> {
 }
 
 fn play_with(scheduler: &Scheduler, world: &mut World) -> Option<Played> {
-    let seen = scheduler.observe(&scheduler.key(), &snapshot(world))?;
+    let seen = scheduler.observe(&scheduler.key(), &snapshot(world), &())?;
     let mut answers = Answers::none();
     let mut stages = Vec::new();
     loop {
-        let actions = match scheduler.step(&seen, &answers, world.now()) {
+        let actions = match scheduler.step(&seen, &answers, Now::at(world.now())) {
             Step::Rest(rest) => {
                 return Some(Played {
                     stages,

@@ -54,10 +54,13 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use flyball_api::ObjectName;
 use flyball_api::views::Deployment;
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, FeatureGate, Keys, Now, Rule, Settings, Step,
+    Target,
+};
 
 pub use observe::Observation;
 
@@ -96,9 +99,14 @@ impl DeploymentController {
 /// A sync of one Deployment.
 type Sync<'a> = flyball_plan::Sync<'a, Observation>;
 
+/// Whether terminating pods are counted in statuses.
+pub(crate) const TERMINATING_REPLICAS: FeatureGate =
+    FeatureGate::on("DeploymentReplicaSetTerminatingReplicas");
+
 impl Controller for DeploymentController {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "deployment-controller",
@@ -109,6 +117,8 @@ impl Controller for DeploymentController {
         watches: &[Watch::DEPLOYMENTS, Watch::REPLICA_SETS, Watch::PODS],
         workers: 5,
         retries_max: Some(15),
+        gates: &[TERMINATING_REPLICAS],
+        ..Descriptor::BASE
     };
 
     const RULES: &'static [Rule] = report::RULES;
@@ -122,11 +132,19 @@ impl Controller for DeploymentController {
         route::route(change, store)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
         observe::observe(self.settings, key, store)
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(plan::plan)
+    }
+}
+
+impl Configure for DeploymentController {
+    fn configure(settings: &dyn Settings) -> Self {
+        Self::new(DeploymentSettings {
+            terminating_replicas: settings.gate(TERMINATING_REPLICAS.name),
+        })
     }
 }

@@ -23,7 +23,7 @@ use flyball_api::views::{Deployment, Pod, ReplicaSet};
 use flyball_api::{ApiError, Object, ObjectName, Opaque, Status, Timestamp};
 use flyball_informer::{Snapshot, SnapshotBuilder};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Controller, Pace, Question, Read, Record, Rest, Revisit,
+    Action, Actions, Answer, Answers, Controller, Now, Pace, Question, Read, Record, Rest, Revisit,
     Step, Subresource, Verb, Write, Written, lint,
 };
 use serde_json::{Value, json};
@@ -166,10 +166,10 @@ fn run_with(store: &Snapshot, mut answer: impl FnMut(&Action) -> Answer) -> Run 
 }
 
 fn run_at(now: Timestamp, store: &Snapshot, answer: &mut dyn FnMut(&Action) -> Answer) -> Run {
-    let seen = controller().observe(&key(), store).unwrap();
+    let seen = controller().observe(&key(), store, &()).unwrap();
     let (mut answers, mut stages) = (Answers::none(), Vec::new());
     loop {
-        match controller().step(&seen, &answers, now) {
+        match controller().step(&seen, &answers, Now::at(now)) {
             Step::Rest(rest) => {
                 return Run {
                     stages,

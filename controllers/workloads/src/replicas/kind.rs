@@ -10,6 +10,9 @@ use flyball_api::{Kind, LabelSelector, Lossless, Meta, Object, Selector, Templat
 use flyball_informer::{Snapshot, Watch};
 use flyball_plan::Descriptor;
 
+use super::DELETION_COST;
+use crate::deployment::TERMINATING_REPLICAS;
+
 /// A kind that keeps up a number of pods.
 pub trait ReplicaKind: fmt::Debug + Send + Sync + 'static {
     /// The view of an owner of this kind.
@@ -69,6 +72,8 @@ impl ReplicaKind for ReplicaSetKind {
         watches: &[Watch::REPLICA_SETS, Watch::PODS],
         workers: 5,
         retries_max: None,
+        gates: &[TERMINATING_REPLICAS, DELETION_COST],
+        ..Descriptor::BASE
     };
 
     const COUNTS_TERMINATING: bool = true;
@@ -115,6 +120,8 @@ impl ReplicaKind for ReplicationControllerKind {
         watches: &[Watch::REPLICATION_CONTROLLERS, Watch::PODS],
         workers: 5,
         retries_max: None,
+        gates: &[TERMINATING_REPLICAS, DELETION_COST],
+        ..Descriptor::BASE
     };
 
     const COUNTS_TERMINATING: bool = false;

@@ -38,15 +38,22 @@ mod tests;
 
 use std::marker::PhantomData;
 
-use flyball_api::{Object, ObjectName, Timestamp};
+use crate::deployment::TERMINATING_REPLICAS;
+use flyball_api::{Object, ObjectName};
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Rule, Step, Sync, Target};
+use flyball_plan::{
+    Answers, Configure, Controller, Descriptor, FeatureGate, Keys, Now, Rule, Settings, Step, Sync,
+    Target,
+};
 
 pub use kind::{Owner, ReplicaKind, ReplicaSetKind, ReplicationControllerKind};
 pub use observe::Observation;
 
 /// The most pods that one sync creates or deletes; the next sync goes on.
 const BURST: usize = 500;
+
+/// Whether a pod's annotation says what losing it costs.
+const DELETION_COST: FeatureGate = FeatureGate::on("PodDeletionCost");
 
 /// What flags and feature gates say about replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +106,7 @@ impl<K: ReplicaKind> Default for Replicas<K> {
 impl<K: ReplicaKind> Controller for Replicas<K> {
     type Key = ObjectName;
     type Observation = Observation<K>;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = K::DESCRIPTOR;
 
@@ -113,11 +121,20 @@ impl<K: ReplicaKind> Controller for Replicas<K> {
         route::route::<K>(change, store)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation<K>> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation<K>> {
         observe::observe::<K>(key, store)
     }
 
-    fn step(&self, seen: &Observation<K>, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation<K>, answers: &Answers, now: Now) -> Step {
         Sync::new(seen, answers, now).plan(|sync| plan::plan(&self.settings, sync))
+    }
+}
+
+impl<K: ReplicaKind> Configure for Replicas<K> {
+    fn configure(settings: &dyn Settings) -> Self {
+        Self::new(ReplicasSettings {
+            terminating_replicas: settings.gate(TERMINATING_REPLICAS.name),
+            deletion_cost: settings.gate(DELETION_COST.name),
+        })
     }
 }

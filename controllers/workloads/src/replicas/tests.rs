@@ -12,7 +12,7 @@ use flyball_api::views::{Pod, ReplicaSet, ReplicationController};
 use flyball_api::{ApiError, Object, ObjectName, Opaque, Status, Timestamp};
 use flyball_informer::{Snapshot, SnapshotBuilder};
 use flyball_plan::{
-    Action, Actions, Answer, Answers, Controller, Pace, Question, Read, Record, Rest, Revisit,
+    Action, Actions, Answer, Answers, Controller, Now, Pace, Question, Read, Record, Rest, Revisit,
     Step, Verb, Write, Written, lint,
 };
 use serde_json::{Value, json};
@@ -218,11 +218,11 @@ fn play_with<K: ReplicaKind>(
     mut answer: impl FnMut(&str, &Action) -> Answer,
 ) -> Option<Played> {
     let controller = Replicas::<K>::new(settings);
-    let seen = controller.observe(&key(), store)?;
+    let seen = controller.observe(&key(), store, &())?;
     let mut answers = Answers::none();
     let mut stages = Vec::new();
     loop {
-        let actions = match controller.step(&seen, &answers, NOW) {
+        let actions = match controller.step(&seen, &answers, Now::at(NOW)) {
             Step::Rest(rest) => {
                 return Some(Played {
                     stages,

@@ -15,6 +15,10 @@ pub trait Driver: Send {
     fn sight(&self) -> Sight;
     /// See [`Engine::changed`].
     fn changed(&mut self, change: &Change, store: &Snapshot, now: Now);
+    /// See [`Engine::begin`].
+    fn begin(&mut self, now: Now);
+    /// See [`Engine::forget_memory`].
+    fn forget_memory(&mut self);
     /// See [`Engine::next`].
     fn next(&mut self, store: &Snapshot, now: Now) -> Next;
     /// See [`Engine::answered`].
@@ -49,6 +53,12 @@ impl<C: Controller> Driver for Engine<C> {
     }
     fn changed(&mut self, change: &Change, store: &Snapshot, now: Now) {
         Engine::changed(self, change, store, now);
+    }
+    fn begin(&mut self, now: Now) {
+        Engine::begin(self, now);
+    }
+    fn forget_memory(&mut self) {
+        Engine::forget_memory(self);
     }
     fn next(&mut self, store: &Snapshot, now: Now) -> Next {
         Engine::next(self, store, now)

@@ -5,7 +5,6 @@
 //! (queue, back-off, gate, number of syncs at once) is decided here.
 
 mod driver;
-mod gone;
 mod next;
 mod stats;
 
@@ -17,10 +16,9 @@ use flyball_informer::{Change, Snapshot};
 use flyball_workqueue::{Options, Priority, Retry, WorkQueue};
 
 use crate::{
-    Action, Actions, Again, Answer, Answers, Controller, Gate, Key, Now, OWN_WRITE_UNSEEN, Report,
-    Rest, Revisit, Sight, Step, TOO_MANY_STAGES, Target, Wait,
+    Actions, Again, Answer, Answers, Controller, Gate, Key, Learnt, Now, OWN_WRITE_UNSEEN, Report,
+    Rest, Revisit, Step, TOO_MANY_STAGES, Wait,
 };
-use gone::Gone;
 
 pub use driver::Driver;
 pub use next::{Finished, Next, Outcome, SyncId, Work};
@@ -51,17 +49,6 @@ struct Sync<C: Controller> {
     seen: C::Observation,
     answers: Answers,
     asked: Actions,
-    /// For each action the answer that was known without asking.
-    known: Vec<Option<Answer>>,
-}
-
-impl<C: Controller> Sync<C> {
-    /// The actions that were really asked for.
-    fn sent(&self) -> impl Iterator<Item = &Action> {
-        let all = self.asked.items.iter().zip(&self.known);
-        all.filter(|(_, known)| known.is_none())
-            .map(|(action, _)| action)
-    }
 }
 
 /// Drives one controller.
@@ -70,7 +57,7 @@ pub struct Engine<C: Controller> {
     workers: usize,
     queue: WorkQueue<C::Key>,
     gate: Gate<C::Key>,
-    gone: Gone,
+    memory: C::Memory,
     syncs: HashMap<SyncId, Sync<C>>,
     syncs_started: u64,
     /// Grows when what syncs have observed becomes void; those of an earlier epoch go no further.
@@ -88,6 +75,7 @@ impl<C: Controller> Engine<C> {
     pub fn new(controller: C) -> Self {
         let options = Options {
             max_retries: C::DESCRIPTOR.retries_max,
+            max_delay: C::DESCRIPTOR.delay_max,
             ..Options::default()
         };
         Self::with(controller, C::DESCRIPTOR.workers, options)
@@ -100,7 +88,7 @@ impl<C: Controller> Engine<C> {
             workers: workers.max(1),
             queue: WorkQueue::new(options),
             gate: Gate::default(),
-            gone: Gone::default(),
+            memory: C::Memory::default(),
             syncs: HashMap::new(),
             syncs_started: 0,
             epoch: 0,
@@ -120,8 +108,9 @@ impl<C: Controller> Engine<C> {
             Priority::Normal
         };
         let keys = self.controller.route(change, store);
-        if C::SIGHT == Sight::Everything && !keys.is_empty() {
-            self.note_gone(change);
+        if !keys.is_empty() {
+            let learnt = Learnt::Changed(change);
+            self.controller.remember(&mut self.memory, &learnt, now);
         }
         for key in keys {
             let namespace = key.namespace().to_owned();
@@ -134,16 +123,18 @@ impl<C: Controller> Engine<C> {
         }
     }
 
-    /// Whoever asks whether an incarnation still exists that was seen to go is told without a
-    /// question to the server. That it was missing from a list is not enough.
-    fn note_gone(&mut self, change: &Change) {
-        let stays = |uid| change.after().is_some_and(|new| new.uid == uid);
-        if let Some(old) = change.before().filter(|old| !stays(old.uid))
-            && !change.tombstone
-        {
-            let (kind, name) = (change.kind, change.name.clone());
-            self.gone.note(Target { kind, name }, old.uid.clone());
+    /// Enqueues the keys that exist without a change, at the beginning of a term.
+    pub fn begin(&mut self, now: Now) {
+        for key in self.controller.initial() {
+            let namespace = key.namespace().to_owned();
+            let priority = Priority::Normal;
+            self.queue.add(key, &namespace, priority, now.monotonic);
         }
+    }
+
+    /// Drops all that the controller remembers, which it must be able to lose at any time.
+    pub fn forget_memory(&mut self) {
+        self.memory = C::Memory::default();
     }
 
     /// Starts the next sync, if a worker is free and a key is due.
@@ -165,7 +156,7 @@ impl<C: Controller> Engine<C> {
             report.again = Again::After(GATE_RECHECK);
             return self.finished(&key, Outcome::Gated(*waiting), report);
         }
-        let Some(seen) = self.controller.observe(&key, store) else {
+        let Some(seen) = self.controller.observe(&key, store, &self.memory) else {
             self.gate.forget(&key);
             self.conflicts.remove(&key);
             self.queue.forget(&key);
@@ -181,9 +172,8 @@ impl<C: Controller> Engine<C> {
     pub fn answered(&mut self, id: SyncId, answers: Vec<Answer>, now: Now) -> Option<Next> {
         let sync = self.syncs.remove(&id)?;
         if sync.history == self.history {
-            for (action, answer) in sync.sent().zip(&answers) {
+            for (action, answer) in sync.asked.items.iter().zip(&answers) {
                 self.gate.note(&sync.key, action, answer);
-                self.gone.learn(action, answer);
             }
         }
         if sync.epoch != self.epoch {
@@ -197,12 +187,10 @@ impl<C: Controller> Engine<C> {
             seen,
             answers: mut all,
             asked,
-            known,
         } = sync;
-        let mut told = answers.into_iter();
-        let each = known.into_iter();
-        let whole = each.map(|known| known.or_else(|| told.next()).unwrap_or(Answer::Skipped));
-        all.push(asked, whole.collect());
+        let mut answers = answers;
+        answers.resize(asked.items.len(), Answer::Skipped);
+        all.push(asked, answers);
         Some(self.go_on(id, key, seen, all, now))
     }
 
@@ -212,7 +200,7 @@ impl<C: Controller> Engine<C> {
         let Some(sync) = self.syncs.remove(&id) else {
             return;
         };
-        let noted = sync.sent().zip(answers);
+        let noted = sync.asked.items.iter().zip(answers);
         for (action, answer) in noted.filter(|_| sync.history == self.history) {
             self.gate.note(&sync.key, action, answer);
         }
@@ -227,15 +215,15 @@ impl<C: Controller> Engine<C> {
         self.queue.done(key, now.monotonic);
     }
 
-    /// Drops all that is known of own writes, of objects that are gone, and of syncs that run:
-    /// what they observed is void, and their keys are planned afresh. For a caller that shows no
+    /// Drops all that is known of own writes, the memory, and what syncs that run have observed: it
+    /// is void, and their keys are planned afresh. For a caller that shows no
     /// snapshot before everything was listed anew.
     pub fn renew(&mut self) {
         self.void_syncs();
         self.history += 1;
         self.gate = Gate::default();
         self.conflicts.clear();
-        self.gone = Gone::default();
+        self.forget_memory();
     }
 
     /// Voids what the syncs that run have observed: their keys are planned afresh.
@@ -246,7 +234,7 @@ impl<C: Controller> Engine<C> {
     /// Drops all that is known of own writes to a kind.
     pub fn forget_kind(&mut self, kind: Kind) {
         self.gate.forget_kind(kind);
-        self.gone = Gone::default();
+        self.forget_memory();
     }
 
     fn go_on(
@@ -254,52 +242,50 @@ impl<C: Controller> Engine<C> {
         id: SyncId,
         key: C::Key,
         seen: C::Observation,
-        mut answers: Answers,
+        answers: Answers,
         now: Now,
     ) -> Next {
-        loop {
-            let actions = match self.controller.step(&seen, &answers, now.wall) {
-                Step::Do(actions) => actions,
-                Step::Rest(rest) => {
-                    for other in self.controller.follow(&seen, &answers) {
-                        let namespace = other.namespace().to_owned();
-                        let priority = Priority::Normal;
-                        self.queue.add(other, &namespace, priority, now.monotonic);
-                    }
-                    return self.rest(key, *rest, now);
-                }
-            };
-            if answers.len() >= STAGES_MAX {
-                return self.too_many_stages(key, actions.stage, now);
-            }
-            let items = actions.items.iter();
-            let known: Vec<Option<Answer>> = items.map(|item| self.gone.answer(item)).collect();
-            if !known.is_empty() && known.iter().all(Option::is_some) {
-                answers.push(actions, known.into_iter().flatten().collect());
-                continue;
-            }
-            let sync: Sync<C> = Sync {
-                epoch: self.epoch,
-                history: self.history,
-                key,
-                seen,
-                answers,
-                asked: actions,
-                known,
-            };
-            let work = Work {
-                id,
-                key: sync.key.to_string(),
-                actions: Actions {
-                    stage: sync.asked.stage,
-                    index: sync.asked.index,
-                    items: sync.sent().cloned().collect(),
-                    pace: sync.asked.pace,
-                },
-            };
-            self.syncs.insert(id, sync);
-            return Next::Work(work);
+        let actions = match self.controller.step(&seen, &answers, now) {
+            Step::Do(actions) => actions,
+            Step::Rest(rest) => return self.rested(&key, &seen, &answers, *rest, now),
+        };
+        if answers.len() >= STAGES_MAX {
+            return self.too_many_stages(key, actions.stage, now);
         }
+        let work = Work {
+            id,
+            key: key.to_string(),
+            actions: actions.clone(),
+        };
+        let sync = Sync {
+            epoch: self.epoch,
+            history: self.history,
+            key,
+            seen,
+            answers,
+            asked: actions,
+        };
+        self.syncs.insert(id, sync);
+        Next::Work(work)
+    }
+
+    /// A sync has come to its rest: what it learnt is remembered, and enqueues other keys.
+    fn rested(
+        &mut self,
+        key: &C::Key,
+        seen: &C::Observation,
+        answers: &Answers,
+        rest: Rest,
+        now: Now,
+    ) -> Next {
+        let learnt = Learnt::Rested { key, seen, answers };
+        self.controller.remember(&mut self.memory, &learnt, now);
+        for other in self.controller.follow(seen, answers) {
+            let namespace = other.namespace().to_owned();
+            let priority = Priority::Normal;
+            self.queue.add(other, &namespace, priority, now.monotonic);
+        }
+        self.rest(key.clone(), rest, now)
     }
 
     fn too_many_stages(&mut self, key: C::Key, stage: &'static str, now: Now) -> Next {

@@ -9,8 +9,8 @@ use flyball_api::views::{Pod, ReplicaSet};
 use flyball_api::{ApiError, Object};
 
 use super::*;
-use crate::{Question, Written};
-use toy::{Toy, at, owner, set, store};
+use crate::Written;
+use toy::{Toy, at, set, store};
 
 /// An engine that has been told of these sets.
 fn engine(sets: &[&Arc<ReplicaSet>]) -> Engine<Toy> {
@@ -319,69 +319,40 @@ fn configured_pacing_overrides_the_descriptors() {
     assert_eq!(idle(engine.next(&store, at(0))), None);
 }
 
-fn not_found() -> Answer {
-    Answer::Failed(ApiError::not_found(ReplicaSet::KIND, "one"))
-}
-
-fn confirmed(actions: &Actions) -> Vec<&str> {
-    fn name(action: &Action) -> &str {
-        match action.read().map(|read| &read.question) {
-            Some(Question::Exists { target, .. }) => &target.name.name,
-            _ => panic!("{action:?}"),
-        }
-    }
-    actions.items.iter().map(name).collect()
-}
-
 #[test]
-fn what_is_gone_is_asked_for_once_and_what_lives_each_time() {
-    let (web, api) = (set("web", "confirm"), set("api", "confirm"));
-    let heir = set("heir", "rest");
-    let sets = [&web, &api, &heir];
-    let store = store(&sets, "1");
-    let mut engine = engine(&[&web]);
-    let first = work(engine.next(&store, at(1)));
-    assert_eq!(confirmed(&first.actions), ["one", "two"]);
-    let alive = flyball_api::Opaque::new(r#"{"metadata":{"uid":"two"}}"#).unwrap();
-    let answers = vec![not_found(), Answer::Read(alive)];
-    let ended = engine.answered(first.id, answers, at(2)).unwrap();
-    assert_eq!(outcome(ended), Outcome::Rested);
-    // The other key that the answer concerns.
-    assert_eq!(outcome(engine.next(&store, at(3))), Outcome::Rested);
-    idle(engine.next(&store, at(3)));
-
-    engine.changed(&Change::added(api.clone()), &store, at(4));
-    let second = work(engine.next(&store, at(4)));
-    assert_eq!(confirmed(&second.actions), ["two"]);
-    let ended = engine
-        .answered(second.id, vec![not_found()], at(5))
-        .unwrap();
-    assert_eq!(outcome(ended), Outcome::Rested);
-    engine.next(&store, at(6));
-
-    engine.changed(&Change::updated(api.clone(), web.clone()), &store, at(7));
-    let third = engine.next(&store, at(7));
-    assert_eq!(outcome(third), Outcome::Rested, "both are known to be gone");
-}
-
-#[test]
-fn what_was_seen_to_go_is_not_asked_for() {
-    let (one, web) = (set("one", "rest"), set("web", "confirm"));
-    let store = store(&[&web], "1");
+fn memory_is_changed_by_rests_and_may_be_lost_at_any_time() {
+    let once = set("a", "once");
+    let store = store(&[&once], "1");
     let mut engine = engine(&[]);
-    let mut missed = Change::deleted(set("two", "rest"));
-    missed.tombstone = true;
-    engine.changed(&Change::deleted(one), &store, at(1));
-    engine.changed(&missed, &store, at(1));
-    for _ in 0..2 {
-        assert_eq!(outcome(engine.next(&store, at(2))), Outcome::Absent);
-    }
-    engine.changed(&Change::added(web), &store, at(3));
-    let asked = work(engine.next(&store, at(3)));
+    let sync = |engine: &mut Engine<Toy>, ms| {
+        engine.changed(&Change::added(once.clone()), &store, at(ms));
+        outcome(engine.next(&store, at(ms)))
+    };
+    assert_eq!(sync(&mut engine, 1), Outcome::Rested);
+    assert_eq!(sync(&mut engine, 2), Outcome::Absent, "it is remembered");
+    engine.forget_memory();
+    assert_eq!(sync(&mut engine, 3), Outcome::Rested);
+    // A term begins.
+    engine.renew();
+    assert_eq!(sync(&mut engine, 4), Outcome::Rested);
+    assert_eq!(sync(&mut engine, 5), Outcome::Absent);
+    engine.changed(&Change::deleted(once.clone()), &store, at(6));
     assert_eq!(
-        confirmed(&asked.actions),
-        ["two"],
-        "that {:?} was missing from a list is not enough",
-        owner("two")
+        sync(&mut engine, 6),
+        Outcome::Rested,
+        "a change is told, too"
     );
+}
+
+#[test]
+fn keys_that_exist_without_a_change_are_synced_when_a_term_begins() {
+    let first = set("initial", "wait");
+    let store = store(&[&first], "1");
+    let mut engine = engine(&[]);
+    assert_eq!(idle(engine.next(&store, at(0))), None);
+    engine.begin(at(0));
+    let waits = Outcome::Waits(Duration::from_secs(30));
+    assert_eq!(outcome(engine.next(&store, at(0))), waits);
+    idle(engine.next(&store, at(1)));
+    assert_eq!(outcome(engine.next(&store, at(30_000))), waits, "periodic");
 }

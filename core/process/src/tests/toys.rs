@@ -20,6 +20,7 @@ pub(super) struct Twins;
 impl Controller for Twins {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "twins",
         aliases: &[],
@@ -29,16 +30,17 @@ impl Controller for Twins {
         watches: &[Watch::PODS],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
     const SIGHT: Sight = Sight::Named;
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
         vec![change.name.clone()]
     }
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<()> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<()> {
         store.get::<Pod>(&key.namespace, &key.name).map(|_| ())
     }
-    fn step(&self, (): &(), answers: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), answers: &Answers, _: Now) -> Step {
         if answers.stage("twin").is_some() {
             return Step::rest(Report::new(Rule::new("HasTwin", "it has its twin")));
         }
@@ -53,6 +55,7 @@ pub(super) struct Looker;
 impl Controller for Looker {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "looker",
         watches: &[],
@@ -63,10 +66,10 @@ impl Controller for Looker {
     fn route(&self, _: &Change, _: &Snapshot) -> Keys<ObjectName> {
         Keys::new()
     }
-    fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+    fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
         None
     }
-    fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
         Step::rest(Report::default())
     }
 }

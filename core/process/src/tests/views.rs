@@ -1,9 +1,9 @@
 //! One view per kind.
 
 use flyball_api::views::Pod;
-use flyball_api::{DecodeError, LeanMeta, Object, ObjectName, Timestamp, object};
+use flyball_api::{DecodeError, LeanMeta, Object, ObjectName, object};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Driver, Engine, Keys, Report, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Driver, Engine, Keys, Now, Report, Step};
 
 use super::toys::{Twins, settings};
 use crate::Process;
@@ -25,6 +25,7 @@ struct Onlooker;
 impl Controller for Onlooker {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "onlooker",
         watches: &[Watch::of::<OtherPod>()],
@@ -34,10 +35,10 @@ impl Controller for Onlooker {
     fn route(&self, _: &Change, _: &Snapshot) -> Keys<ObjectName> {
         Keys::new()
     }
-    fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+    fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
         None
     }
-    fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
         Step::rest(Report::default())
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use flyball_api::ObjectName;
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Rule, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Now, Report, Rule, Step};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -21,6 +21,7 @@ struct Two;
 impl Controller for Two {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
@@ -31,11 +32,11 @@ impl Controller for Two {
         Keys::new()
     }
 
-    fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+    fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
         None
     }
 
-    fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
         Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
     }
 }

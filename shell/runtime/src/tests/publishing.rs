@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use flyball_api::ObjectName;
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{
-    Actions, Answers, Body, Controller, Descriptor, Keys, Report, Rule, Step, Write,
+    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Report, Rule, Step, Write,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -21,6 +21,7 @@ struct OnePod;
 impl Controller for OnePod {
     type Key = ObjectName;
     type Observation = bool;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
@@ -31,11 +32,11 @@ impl Controller for OnePod {
         vec![change.name.clone()]
     }
 
-    fn observe(&self, _: &ObjectName, store: &Snapshot) -> Option<bool> {
+    fn observe(&self, _: &ObjectName, store: &Snapshot, _: &()) -> Option<bool> {
         Some(store.list::<Pod>("").next().is_some())
     }
 
-    fn step(&self, has_pods: &bool, answers: &Answers, _: Timestamp) -> Step {
+    fn step(&self, has_pods: &bool, answers: &Answers, _: Now) -> Step {
         if *has_pods || answers.stage("create").is_some() {
             return Step::rest(Report::new(Rule::new("PodsExist", "there are pods")));
         }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flyball_api::ObjectName;
 use flyball_api::views::{Node, Pod, ReplicaSet};
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Keys, Report, Rule, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Keys, Now, Report, Rule, Step};
 use flyball_process::Process;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -24,6 +24,7 @@ struct Three;
 impl Controller for Three {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = Descriptor {
         watches: &[
@@ -38,11 +39,11 @@ impl Controller for Three {
         Keys::new()
     }
 
-    fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+    fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
         None
     }
 
-    fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
         Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
     }
 }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flyball_api::ObjectName;
 use flyball_api::views::{ObjectReference, Pod, ReplicaSet};
-use flyball_api::{ObjectName, Timestamp};
 use flyball_informer::{Change, Snapshot};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Record, RecordKind, Report, Rule,
-    Step, Write,
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Record, RecordKind, Report,
+    Rule, Step, Write,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -27,6 +27,7 @@ struct Toy;
 impl Controller for Toy {
     type Key = ObjectName;
     type Observation = Arc<ReplicaSet>;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = TOY;
 
@@ -34,11 +35,11 @@ impl Controller for Toy {
         vec![change.name.clone()]
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Arc<ReplicaSet>> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Arc<ReplicaSet>> {
         store.get::<ReplicaSet>(&key.namespace, &key.name).cloned()
     }
 
-    fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Timestamp) -> Step {
+    fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Now) -> Step {
         let Some(round) = answers.stage("create") else {
             let body = Body::of(&json!({"metadata": {"generateName": "web-"}}));
             let create = || Write::create(Pod::KIND, "shop", body.clone()).into();

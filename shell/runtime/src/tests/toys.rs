@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flyball_api::views::{Pod, ReplicaSet};
-use flyball_api::{ApiError, ObjectName, Timestamp};
+use flyball_api::{ApiError, ObjectName};
 use flyball_client::Method;
 use flyball_election::{Candidate, Settings};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::{
-    Answers, Controller, Descriptor, Driver, Engine, Keys, Report, Rule, Sight, Step,
+    Answers, Controller, Descriptor, Driver, Engine, Keys, Now, Report, Rule, Sight, Step,
 };
 use flyball_process::{CacheState, Elect, Process};
 
@@ -30,6 +30,7 @@ pub(super) const TOY: Descriptor = Descriptor {
     watches: &[Watch::of::<ReplicaSet>()],
     workers: 5,
     retries_max: None,
+    ..Descriptor::BASE
 };
 
 /// Watches and does nothing.
@@ -46,6 +47,7 @@ macro_rules! onlooker {
         impl Controller for $name {
             type Key = ObjectName;
             type Observation = ();
+            type Memory = ();
 
             const DESCRIPTOR: Descriptor = Descriptor {
                 watches: &[Watch::of::<$watched>()],
@@ -57,11 +59,11 @@ macro_rules! onlooker {
                 Keys::new()
             }
 
-            fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+            fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
                 None
             }
 
-            fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+            fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
                 Step::rest(Report::new(Rule::new("NothingToDo", "nothing to do")))
             }
         }

@@ -2,9 +2,9 @@
 //! seams around it.
 
 use flyball_api::views::Pod;
-use flyball_api::{LeanMeta, ObjectName, Timestamp, object};
+use flyball_api::{LeanMeta, ObjectName, object};
 use flyball_informer::{Change, Snapshot, Watch};
-use flyball_plan::{Answers, Controller, Descriptor, Driver, Engine, Keys, Report, Step};
+use flyball_plan::{Answers, Controller, Descriptor, Driver, Engine, Keys, Now, Report, Step};
 use flyball_process::{Flaw, Flaws};
 
 use super::Bug;
@@ -54,6 +54,7 @@ struct Onlooker;
 impl Controller for Onlooker {
     type Key = ObjectName;
     type Observation = ();
+    type Memory = ();
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "onlooker",
         aliases: &[],
@@ -63,15 +64,16 @@ impl Controller for Onlooker {
         watches: &[Watch::of::<SecondPod>()],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     fn route(&self, _: &Change, _: &Snapshot) -> Keys<ObjectName> {
         Keys::new()
     }
-    fn observe(&self, _: &ObjectName, _: &Snapshot) -> Option<()> {
+    fn observe(&self, _: &ObjectName, _: &Snapshot, _: &()) -> Option<()> {
         None
     }
-    fn step(&self, (): &(), _: &Answers, _: Timestamp) -> Step {
+    fn step(&self, (): &(), _: &Answers, _: Now) -> Step {
         Step::rest(Report::default())
     }
 }

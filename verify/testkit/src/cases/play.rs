@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flyball_api::{ApiError, NAMESPACE_TERMINATING, ObjectName, Status, StatusCause, Timestamp};
-use flyball_plan::{Answers, COMMON, Controller, Rest, Revisit, Step, Target, lint};
+use flyball_plan::{Answers, COMMON, Controller, Now, Rest, Revisit, Step, Target, lint};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -70,12 +70,12 @@ impl Case {
         let Some(key) = C::Key::named(&self.key) else {
             return Err(format!("{:?} names nothing to sync", self.key));
         };
-        let Some(seen) = controller.observe(&key, &caches.snapshot()) else {
+        let Some(seen) = controller.observe(&key, &caches.snapshot(), &C::Memory::default()) else {
             return Ok("absent\n".to_owned());
         };
         let (mut out, mut answers) = (String::new(), Answers::none());
         while answers.len() <= STAGES_MAX {
-            let actions = match controller.step(&seen, &answers, world.now()) {
+            let actions = match controller.step(&seen, &answers, Now::at(world.now())) {
                 Step::Rest(rest) => {
                     let details = rest.report.details.iter().map(|detail| detail.rule);
                     for rule in details.chain([rest.report.rule]) {

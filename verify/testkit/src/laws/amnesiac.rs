@@ -1,4 +1,4 @@
-//! Amnesiac: killed anywhere and started anew, a controller still gets there.
+//! Amnesiac: killed anywhere and started again, or without its memory, a controller still gets there.
 
 use flyball_plan::Answer;
 
@@ -9,10 +9,15 @@ use crate::{Moment, Runner, World};
 const KILLED: &str = "killed";
 
 /// Kills the controller after so many writes as each death says, each time starting it anew with
-/// nothing but the world; finds the same end as without any death.
+/// nothing but the world; finds the same end as without any death. The same without memory at any
+/// stage.
 pub fn amnesiac<C: Lawful>(world: World, deaths: &[u8]) -> Result<(), String> {
     let mut undisturbed = world.clone();
     run::<C>(&mut undisturbed, None)?;
+    let mut forgetting = world.clone();
+    let mut runner = Runner::new(C::subject(), &forgetting).forgetful();
+    runner.converge(&mut forgetting, C::others, &mut |_| Ok(()))?;
+    super::essence::same::<C>(&undisturbed, &forgetting)?;
     let mut world = world;
     for death in deaths {
         // Small numbers are worth most: few worlds need many writes.

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use flyball_api::ObjectName;
-use flyball_plan::{Answers, Step};
+use flyball_plan::{Answers, Now, Step};
 
 use super::Lawful;
 use crate::{Caches, Runner, World};
@@ -42,8 +42,8 @@ fn first_step<C: Lawful<Key = ObjectName>>(
     let controller = C::subject();
     let mut caches = Caches::watched_by::<C>(world);
     caches.list(world, rank);
-    let seen = controller.observe(key, &caches.snapshot());
-    match seen.map(|seen| controller.step(&seen, &Answers::none(), world.now())) {
+    let seen = controller.observe(key, &caches.snapshot(), &C::Memory::default());
+    match seen.map(|seen| controller.step(&seen, &Answers::none(), Now::at(world.now()))) {
         Some(Step::Do(actions)) => format!("{actions:#?}"),
         Some(Step::Rest(rest)) => format!("{rest:?}"),
         None => "nothing".to_owned(),

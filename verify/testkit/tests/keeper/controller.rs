@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use flyball_api::views::{BY_CONTROLLER, Pod, ReplicaSet, controller_value};
-use flyball_api::{Kind, ObjectName, Timestamp};
+use flyball_api::{Kind, ObjectName};
 use flyball_informer::{Change, Snapshot, Watch};
 use flyball_plan::rules::{pod_body::pod_body, pods};
 use flyball_plan::{
-    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Precondition, Report, Rule, Step,
-    Subresource, Target, Write,
+    Action, Actions, Answers, Body, Controller, Descriptor, Keys, Now, Precondition, Report, Rule,
+    Step, Subresource, Target, Write,
 };
 use flyball_testkit::{Lawful, World};
 use serde_json::json;
@@ -44,6 +44,7 @@ pub(crate) struct Seen {
 impl<const BUG: u8> Controller for Keeper<BUG> {
     type Key = ObjectName;
     type Observation = Seen;
+    type Memory = ();
     const RULES: &'static [Rule] = &[KEEP_PODS];
 
     const DESCRIPTOR: Descriptor = Descriptor {
@@ -55,6 +56,7 @@ impl<const BUG: u8> Controller for Keeper<BUG> {
         watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
         workers: 1,
         retries_max: None,
+        ..Descriptor::BASE
     };
 
     fn route(&self, change: &Change, _: &Snapshot) -> Keys<ObjectName> {
@@ -70,7 +72,7 @@ impl<const BUG: u8> Controller for Keeper<BUG> {
             .collect()
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Seen> {
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Seen> {
         let set = store.get::<ReplicaSet>(&key.namespace, &key.name)?.clone();
         let meta = &set.metadata;
         let own = controller_value(&meta.namespace, Some(&meta.uid));
@@ -94,7 +96,7 @@ impl<const BUG: u8> Controller for Keeper<BUG> {
         Some(Seen { set, pods })
     }
 
-    fn step(&self, seen: &Seen, answers: &Answers, _: Timestamp) -> Step {
+    fn step(&self, seen: &Seen, answers: &Answers, _: Now) -> Step {
         let Seen { set, pods } = seen;
         let desired = usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or(0);
         let believed = if BUG == BELIEVING {

@@ -1,7 +1,7 @@
 //! Namespaces beside a controller that caches everything: one list of a sparse kind answers for
 //! all namespaces, and nothing goes that should not.
 
-use flyball_plan::{Question, Read, Sight};
+use flyball_plan::{Now, Question, Read, Sight};
 
 use super::*;
 
@@ -12,6 +12,7 @@ struct Beside;
 impl Controller for Beside {
     type Key = ObjectName;
     type Observation = Observation;
+    type Memory = ();
 
     const DESCRIPTOR: Descriptor = NamespaceController::DESCRIPTOR;
     const SIGHT: Sight = Sight::Everything;
@@ -24,11 +25,11 @@ impl Controller for Beside {
         NamespaceController.patience(key)
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Observation> {
-        NamespaceController.observe(key, store)
+    fn observe(&self, key: &ObjectName, store: &Snapshot, _: &()) -> Option<Observation> {
+        NamespaceController.observe(key, store, &())
     }
 
-    fn step(&self, seen: &Observation, answers: &Answers, now: Timestamp) -> Step {
+    fn step(&self, seen: &Observation, answers: &Answers, now: Now) -> Step {
         NamespaceController.step(seen, answers, now)
     }
 }

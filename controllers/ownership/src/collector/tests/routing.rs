@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flyball_api::Object;
 use flyball_api::views::{Partial, Pod};
 use flyball_informer::{Change, Snapshot};
-use flyball_plan::{Controller, Target};
+use flyball_plan::{Controller, Now, Target};
 use flyball_testkit::{Caches, World};
 use serde_json::{Value, json};
 
@@ -176,8 +176,10 @@ fn a_kind_that_vanished_is_no_deletion_of_its_objects() {
     }]);
     scene.caches.forget(WIDGET, &scene.world);
     let item = Item::named("Pod default/p").unwrap();
-    let seen = GarbageCollector.observe(&item, &scene.snapshot()).unwrap();
-    let step = GarbageCollector.step(&seen, &Default::default(), scene.world.now());
+    let seen = GarbageCollector
+        .observe(&item, &scene.snapshot(), &Default::default())
+        .unwrap();
+    let step = GarbageCollector.step(&seen, &Default::default(), Now::at(scene.world.now()));
     assert!(format!("{step:?}").contains("OwnerKindUnknown"), "{step:?}");
 }
 

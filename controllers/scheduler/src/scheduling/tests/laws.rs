@@ -251,7 +251,7 @@ fn makes_room_with_measure(world: &mut World) -> Result<(), String> {
         });
     }
     let scheduler = Scheduler::default();
-    let Some(seen) = scheduler.observe(&scheduler.key(), &snapshot(world)) else {
+    let Some(seen) = scheduler.observe(&scheduler.key(), &snapshot(world), &()) else {
         return Ok(());
     };
     let decision = seen.decision();

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use flyball_api::Timestamp;
 use flyball_informer::Change;
 use flyball_plan::{Engine, Finished, Next, Now};
 use flyball_testkit::Id;

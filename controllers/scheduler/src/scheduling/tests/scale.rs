@@ -32,7 +32,7 @@ fn crowd(waiting: usize, change: &Value) -> World {
 fn work(world: &World) -> (usize, crate::placing::Work) {
     let scheduler = Scheduler::default();
     let seen = scheduler
-        .observe(&scheduler.key(), &snapshot(world))
+        .observe(&scheduler.key(), &snapshot(world), &())
         .unwrap();
     let decision = seen.decision();
     (decision.placed.len(), decision.work)

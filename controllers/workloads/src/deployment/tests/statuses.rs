@@ -45,8 +45,8 @@ fn terminating_pods_are_unknown_if_a_synced_set_does_not_count_them() {
         terminating_replicas: false,
     });
     let store = store(deployment(3, json!({})), [set("v2", 3, sized(3, 4))]);
-    let seen = off.observe(&key(), &store).unwrap();
-    let Step::Do(actions) = off.step(&seen, &Answers::none(), NOW) else {
+    let seen = off.observe(&key(), &store, &()).unwrap();
+    let Step::Do(actions) = off.step(&seen, &Answers::none(), Now::at(NOW)) else {
         panic!()
     };
     assert!(

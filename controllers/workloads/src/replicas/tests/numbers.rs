@@ -344,7 +344,7 @@ fn an_owner_that_is_not_there_is_not_observed() {
         .build();
     assert!(
         ReplicaSetController::default()
-            .observe(&key(), &empty)
+            .observe(&key(), &empty, &())
             .is_none()
     );
 }
@@ -385,11 +385,11 @@ fn an_owner_without_a_usable_selector_is_left_alone_and_told_why() {
 fn the_order_in_which_pods_are_seen_does_not_show() {
     let store = store(set(1, json!({})), ["d", "b", "a", "c"].map(pod));
     let controller = ReplicaSetController::default();
-    let mut seen = controller.observe(&key(), &store).unwrap();
+    let mut seen = controller.observe(&key(), &store, &()).unwrap();
     let mut plans = Vec::new();
     for _ in 0..seen.active.len() {
         seen.active.rotate_left(1);
-        match controller.step(&seen, &Answers::none(), NOW) {
+        match controller.step(&seen, &Answers::none(), Now::at(NOW)) {
             Step::Do(actions) => plans.push(deleted(&actions).join(" ")),
             Step::Rest(rest) => panic!("{rest:?}"),
         }

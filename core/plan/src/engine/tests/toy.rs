@@ -1,5 +1,6 @@
 //! A controller that does as its objects say: each ReplicaSet's annotations script its syncs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use flyball_api::{
 use flyball_informer::{Change, Snapshot, SnapshotBuilder, Watch};
 
 use crate::{
-    Actions, Answers, Body, Controller, Descriptor, Keys, Now, Read, Report, Round, Rule, Sight,
-    Step, Target, Write,
+    Actions, Answers, Body, Controller, Descriptor, Keys, Learnt, Now, Report, Rule, Sight, Step,
+    Write,
 };
 
 pub(super) struct Toy;
@@ -19,6 +20,8 @@ pub(super) struct Toy;
 impl Controller for Toy {
     type Key = ObjectName;
     type Observation = Arc<ReplicaSet>;
+    /// The keys that have rested since they last were deleted.
+    type Memory = BTreeSet<ObjectName>;
 
     const SIGHT: Sight = Sight::Everything;
 
@@ -31,6 +34,7 @@ impl Controller for Toy {
         watches: &[Watch::of::<ReplicaSet>(), Watch::of::<Pod>()],
         workers: 2,
         retries_max: Some(3),
+        ..Descriptor::BASE
     };
 
     fn route(&self, change: &Change, _store: &Snapshot) -> Keys<ObjectName> {
@@ -45,18 +49,28 @@ impl Controller for Toy {
         }
     }
 
-    fn observe(&self, key: &ObjectName, store: &Snapshot) -> Option<Arc<ReplicaSet>> {
-        store.get::<ReplicaSet>(&key.namespace, &key.name).cloned()
+    fn initial(&self) -> Keys<ObjectName> {
+        vec![ObjectName::new("shop", "initial")]
     }
 
-    fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Timestamp) -> Step {
+    fn observe(
+        &self,
+        key: &ObjectName,
+        store: &Snapshot,
+        rested: &BTreeSet<ObjectName>,
+    ) -> Option<Arc<ReplicaSet>> {
+        let set = store.get::<ReplicaSet>(&key.namespace, &key.name)?;
+        let is_once = set.metadata.annotations.get("do") == Some("once");
+        (!is_once || !rested.contains(key)).then(|| set.clone())
+    }
+
+    fn step(&self, seen: &Arc<ReplicaSet>, answers: &Answers, _now: Now) -> Step {
         let report = Report::new(Rule::new("Scripted", "scripted")).saw("stages", answers.len());
         match seen.metadata.annotations.get("do") {
             Some("create") if answers.stage("create").is_none() => Step::Do(create()),
             Some("fail") if answers.stage("create").is_none() => Step::Do(create()),
             Some("fail") => Step::retry("it is broken", report),
             Some("loop") => Step::Do(create()),
-            Some("confirm") if answers.stage("confirm").is_none() => Step::Do(confirm()),
             Some("wait") => Step::rest_for(Duration::from_secs(30), report),
             Some("conflict") => Step::retry(&answered(409, "Conflict", ""), report),
             Some("invalid") => Step::retry(&answered(422, "Invalid", "spec.replicas"), report),
@@ -66,24 +80,12 @@ impl Controller for Toy {
         }
     }
 
-    fn follow(&self, _: &Arc<ReplicaSet>, answers: &Answers) -> Keys<ObjectName> {
-        match answers.stage("confirm").and_then(Round::first_error) {
-            Some(_) => vec![ObjectName::new("shop", "heir")],
-            None => Vec::new(),
-        }
-    }
-}
-
-/// Asks for two owners.
-fn confirm() -> Actions {
-    let ask = |name: &str| Read::exists(owner(name), Uid::new(name)).into();
-    Actions::together("confirm", vec![ask("one"), ask("two")])
-}
-
-pub(super) fn owner(name: &str) -> Target {
-    Target {
-        kind: ReplicaSet::KIND,
-        name: ObjectName::new("shop", name),
+    fn remember(&self, rested: &mut BTreeSet<ObjectName>, learnt: &Learnt<'_, Self>, _: Now) {
+        match learnt {
+            Learnt::Changed(change) if change.after().is_none() => rested.remove(&change.name),
+            Learnt::Changed(_) => false,
+            Learnt::Rested { key, .. } => rested.insert((*key).clone()),
+        };
     }
 }
 
