@@ -21,6 +21,8 @@ pub(crate) struct Cache {
     pub(crate) is_omitted: bool,
     /// Whether its connection was lost since the history was last shown to be the same.
     pub(crate) is_unproven: bool,
+    /// Whether the end of a doubt has judged it since its connection was lost.
+    pub(crate) is_judged: bool,
     /// Since when the list of the present round is waited for.
     pub(crate) waited_since: Duration,
     /// The round in which its last list was asked for.
@@ -71,6 +73,7 @@ impl Cache {
             replaces: None,
             is_omitted: false,
             is_unproven: false,
+            is_judged: false,
             waited_since: now,
             asked: 0,
             listed: None,
@@ -94,6 +97,12 @@ impl Cache {
         // Only a list that is asked for from now on counts.
         self.listed = self.listed.filter(|listed| *listed != round);
         self.informer.step(input, now, jitter).command
+    }
+
+    /// Notes that its connection was lost.
+    pub(crate) fn lose(&mut self) {
+        self.is_judged &= self.is_unproven;
+        self.is_unproven = true;
     }
 
     pub(crate) fn is_current(&self, round: u64) -> bool {

@@ -215,7 +215,9 @@ impl<F: Flaws> Process<F> {
         if let Some(cache) = self.caches.get_mut(id) {
             // A request that fails again says nothing new; one that succeeds at last does.
             doubts = (is_lost && !was_out) || (is_back && cache.is_unproven);
-            cache.is_unproven |= is_lost;
+            if is_lost {
+                cache.lose();
+            }
         }
         if doubts {
             self.lost_connection(Some(id), moment);
@@ -294,7 +296,7 @@ impl<F: Flaws> Process<F> {
         let Some(cache) = self.caches.get_mut(id) else {
             return;
         };
-        cache.is_unproven = true;
+        cache.lose();
         let command = cache.informer.step(Input::Reopen, now, jitter).command;
         self.carry(id, command);
         self.lost_connection(Some(id), moment);

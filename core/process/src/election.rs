@@ -209,8 +209,11 @@ impl<F: Flaws> Process<F> {
         }
         if renewed.is_some() && !was_leading {
             // What was lost while it did not lead is looked at too, noticed or not.
-            let (since, base) = (Duration::ZERO, renewed_before);
-            self.history.doubt.get_or_insert(Doubt { since, base });
+            self.history.doubt.get_or_insert(Doubt {
+                since: Duration::ZERO,
+                base: renewed_before,
+                late_base: renewed_before,
+            });
             // Any other term begins with lists.
             if is_same_term {
                 self.distrust(moment);

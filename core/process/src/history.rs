@@ -37,6 +37,9 @@ pub(crate) struct Doubt {
     /// The version of our last renewal before that; 0 if versions of the Lease say nothing about
     /// other kinds. Renewals in doubt are of the present history: they prove nothing of the past.
     pub(crate) base: u64,
+    /// The base for connections that are found lost only now: that of the doubt before, if it has
+    /// just ended.
+    pub(crate) late_base: u64,
 }
 
 /// What is known of the server's history.
@@ -231,17 +234,20 @@ impl<F: Flaws> Process<F> {
         let renewed = self.renewed_version();
         let last = self.history.last_doubt;
         let last = last.filter(|(ended, _)| now.saturating_sub(*ended) < LATE);
-        let base = last.map_or(renewed, |(_, base)| base.min(renewed));
-        self.history.doubt = Some(Doubt { since, base });
+        self.history.doubt = Some(Doubt {
+            since,
+            base: renewed,
+            late_base: last.map_or(renewed, |(_, base)| base.min(renewed)),
+        });
     }
 
     /// The history is the same as before, up to the base of the doubt. A kind whose connection was
     /// lost and that had seen more than that is listed again: of what came later nothing is known.
     pub(crate) fn end_doubt(&mut self, moment: &mut Moment<'_>) {
-        let Some(Doubt { base, .. }) = self.history.doubt.take() else {
+        let Some(doubt) = self.history.doubt.take() else {
             return;
         };
-        self.history.last_doubt = Some((moment.now.monotonic, base));
+        self.history.last_doubt = Some((moment.now.monotonic, doubt.late_base));
         let (mut renews, round) = (false, self.caches.round);
         for id in self.caches.ids() {
             let now = moment.now.monotonic;
@@ -251,6 +257,11 @@ impl<F: Flaws> Process<F> {
             // One that is still out of touch is looked at when it is back.
             cache.is_unproven = cache.informer.readiness(now).out_of_touch.is_some();
             let seen = cache.informer.version().parse::<u64>();
+            let base = match cache.is_judged {
+                true => doubt.base,
+                false => doubt.late_base,
+            };
+            cache.is_judged = cache.is_unproven;
             let is_past = seen.is_ok_and(|seen| seen > base);
             let is_listed = cache.is_current(round);
             if is_past && is_listed {

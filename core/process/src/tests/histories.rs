@@ -238,3 +238,19 @@ fn a_process_that_overslept_trusts_no_connection() {
     assert!(bench.core.may_write(bench.now));
     assert!(!bench.has_work(), "what came after version 10 may be lost");
 }
+
+#[test]
+fn a_kind_that_was_judged_is_not_judged_by_the_same_renewal_again() {
+    let (mut bench, pods) = leading();
+    bench.later(2);
+    bench.answer_election(Ok(&lease("me", 10, 0, bench.now)));
+    let lost = ApiError::transport("reset");
+    bench.feed(pods, Input::Failed(&lost));
+    bench.answer_election(Ok(&lease("me", 20, 0, bench.now)));
+    // It goes on where it was, and has seen more when the next renewal succeeds.
+    bench.feed(pods, Input::WatchStarted);
+    bench.feed(pods, Input::Event(event("ADDED", "b", 15).as_bytes()));
+    bench.publish(pods);
+    bench.answer_election(Ok(&lease("me", 21, 0, bench.now)));
+    assert!(bench.has_work(), "version 20 is of the same history as 10");
+}
